@@ -1,0 +1,8 @@
+-- bcubed: for each point the share of its cluster (of its class) that is of its class (in its
+-- cluster), itself included, averaged over the points.
+SELECT
+  part,
+  SUM(copies * size / points * (size / size_label)) AS bcubed_p,
+  SUM(copies * size / points * (size / size_truth)) AS bcubed_r
+FROM cells
+GROUP BY part

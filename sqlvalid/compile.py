@@ -1,0 +1,347 @@
+"""Plans → sqlglot trees → SQL text in a dialect. Pure: nothing here touches a connection.
+
+Identifiers that people give are always quoted and qualified; no user string is ever
+pasted into SQL. Fixed parts are the files of `sql/statistics`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+
+import sqlglot
+from sqlglot import exp
+
+from sqlvalid.catalog import Index
+from sqlvalid.errors import Inexpressible, listed, one_of
+from sqlvalid.identifiers import column
+from sqlvalid.plan import Plan, columns_read
+from sqlvalid.statistics import Statistic
+
+DIALECTS = (
+    "duckdb", "postgres", "spark", "databricks", "clickhouse", "snowflake",
+    "bigquery", "trino", "redshift", "tsql", "mysql", "sqlite",
+)  # fmt: skip
+
+# What holds an exact integer of 38 digits (HUGEINT in the files) in each dialect.
+_EXACT_INTEGER = {
+    "duckdb": "HUGEINT",
+    "clickhouse": "INT256",
+    "bigquery": "BIGNUMERIC",
+    "sqlite": "INTEGER",
+}
+_EXACT_DEFAULT = "DECIMAL(38, 0)"
+
+
+def literal(value: object) -> exp.Expression:
+    """A constant of Python as a constant of SQL."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
+    return exp.convert(value)
+
+
+def cells(
+    source: exp.Expression,
+    truth: str,
+    keys: Sequence[tuple[str, ...]],
+    weight: str | None = None,
+) -> exp.Select:
+    """The statement that goes to the data: the contingency cells of every key, in one scan.
+
+    A key is the label column of a partition, or the two label columns of a
+    comparison; each is one grouping set, so the data is read once whatever their
+    number. NULLs stay, to be counted.
+
+    >>> from sqlvalid.identifiers import table
+    >>> print(cells(table("t"), "species", [("km3",)]).sql("duckdb"))
+    SELECT 0 AS part, src."species" AS truth, src."km3" AS label, COUNT(*) AS n FROM "t" AS src \
+GROUP BY src."species", src."km3"
+    """
+    sets = [[column(truth), *(column(name) for name in key)] for key in keys]
+    query = exp.Select().from_(exp.alias_(source, "src", table=True), copy=False)
+    several = len(keys) > 1
+    part: exp.Expression = exp.Literal.number(0)
+    if several:
+        part = _case([(_is_grouped(key), exp.Literal.number(i)) for i, key in enumerate(keys)])
+    chosen = [exp.alias_(part, "part"), exp.alias_(column(truth), "truth")]
+    for place, role in enumerate(("label", "other")[: len(keys[0])]):
+        value: exp.Expression = column(keys[0][place])
+        if several:
+            value = _case([(_is_grouped(key), column(key[place])) for key in keys])
+        chosen.append(exp.alias_(value, role))
+    grouping = exp.GroupingSets(expressions=[exp.Tuple(expressions=s) for s in sets])
+    group = exp.Group(grouping_sets=[grouping]) if several else exp.Group(expressions=sets[0])
+    query.set("group", group)
+    return query.select(*chosen, *_counted(weight), copy=False)
+
+
+def _is_grouped(key: tuple[str, ...]) -> exp.Expression:
+    return exp.and_(
+        *(exp.EQ(this=exp.func("GROUPING", column(c)), expression=exp.Literal.number(0)) for c in key)
+    )
+
+
+def _case(branches: Sequence[tuple[exp.Expression, exp.Expression]]) -> exp.Case:
+    case = exp.Case()
+    for condition, value in branches:
+        case = case.when(condition, value, copy=False)
+    return case
+
+
+def _counted(weight: str | None, of: str = "src") -> list[exp.Expression]:
+    """The number of points of a cell; with a weight column also what is wrong with it."""
+    if weight is None:
+        return [exp.alias_(exp.Count(this=exp.Star(), big_int=True), "n")]
+    parts = _weighted_parts()
+    given = column(weight, of)
+    return [exp.replace_placeholders(part, weight=given) for part in parts]
+
+
+@cache
+def _weighted_parts() -> list[exp.Expression]:
+    whole = "TRY_CAST(:weight AS BIGINT)"
+    return [
+        sqlglot.parse_one(text, read="duckdb")
+        for text in (
+            f"TRY_CAST(SUM({whole}) AS BIGINT) AS n",
+            "COUNT(*) AS n_rows",
+            "COUNT(*) - COUNT(:weight) AS weights_null",
+            "SUM(CASE WHEN :weight < 0 THEN 1 ELSE 0 END) AS weights_negative",
+            f"SUM(CASE WHEN {whole} <> :weight OR :weight IS NOT NULL AND {whole} IS NULL"
+            " THEN 1 ELSE 0 END) AS weights_fractional",
+        )
+    ]
+
+
+def run_cells(
+    runs: exp.Expression,
+    points: exp.Expression,
+    run: str,
+    point: str,
+    label: str,
+    truth: str,
+    weight: str | None = None,
+) -> exp.Select:
+    """The cells of every run of a run table, joined to the points that hold the truth.
+
+    `marks` sums a 64-bit hash of the points met, `marks_xor` combines it another way:
+    a run that has every point once has the marks of the whole points table.
+    """
+    marked = (
+        exp.Select()
+        .from_(exp.alias_(points, "src", table=True))
+        .select(
+            exp.alias_(column(point), "point"),
+            exp.alias_(column(truth), "truth"),
+            exp.alias_(exp.func("HASH", column(point), dialect="duckdb"), "mark"),
+        )
+    )
+    if weight is not None:
+        marked = marked.select(exp.alias_(column(weight), "weight"))
+    of_run, of_label = column(run, "r"), column(label, "r")
+    on = exp.EQ(this=column(point, "r"), expression=exp.column("point", table="p"))
+    counted = _counted("weight", "p") if weight is not None else _counted(None)
+    return (
+        exp.Select()
+        .from_(exp.alias_(runs, "r", table=True))
+        .join(marked.subquery("p"), on=on, join_type="left")
+        .select(
+            exp.alias_(of_run, "part"),
+            exp.alias_(exp.column("truth", table="p"), "truth"),
+            exp.alias_(of_label, "label"),
+            *counted,
+            "COUNT(*) AS met",
+            "COUNT(p.mark) AS known",
+            "SUM(p.mark) AS marks",
+            "BIT_XOR(p.mark) AS marks_xor",
+        )
+        .group_by(of_run.copy(), exp.column("truth", table="p"), of_label.copy())
+    )
+
+
+@lru_cache(maxsize=256)
+def root(
+    name: str, *, noise: object = None, noise_as: str | None = None, may_be_nan: bool = False
+) -> exp.Select:
+    """`contingency` or `triples` from fetched cells: empty, NULL and NaN cells left out, noise seen to."""
+    labels = ["label"] if name == "contingency" else ["label", "other"]
+    query = exp.Select().from_("fetched").select("part", "truth")
+    query = query.where("n > 0", "truth IS NOT NULL", *(f"{c} IS NOT NULL" for c in labels))
+    if may_be_nan:
+        query = query.where(*(f"NOT {c} = CAST('nan' AS DOUBLE)" for c in ("truth", *labels)))
+    for label in labels:
+        if noise_as == "exclude":
+            query = query.where(exp.NEQ(this=exp.column(label), expression=literal(noise)))
+        if noise_as == "singletons":
+            named = exp.func("NULLIF", exp.column(label), literal(noise))
+            query = query.select(exp.alias_(named, label))
+        else:
+            query = query.select(label)
+    return query.select("n")
+
+
+def statistics_query(plan: Plan, roots: Mapping[str, exp.Select]) -> exp.Select:
+    """One statement with every SQL statistic of a plan as a CTE, one row per part."""
+    in_sql = [s for s in plan.statistics if not s.is_kernel]
+    query = _with(exp.Select(), in_sql, roots)
+    from_kernels = {c for kernel in plan.kernels for c in kernel.provides}
+    wanted = [c for c in plan.columns if c not in from_kernels]
+    return _joined(query, in_sql, wanted)
+
+
+def _with(
+    query: exp.Select, in_sql: Sequence[Statistic], roots: Mapping[str, exp.Select]
+) -> exp.Select:
+    for name, definition in roots.items():
+        query = query.with_(name, as_=definition.copy(), copy=False)
+    for statistic in in_sql:
+        if statistic.query is not None:
+            query = query.with_(statistic.name, as_=statistic.query.copy(), copy=False)
+    return query
+
+
+def _joined(
+    query: exp.Select, in_sql: Sequence[Statistic], wanted: Sequence[str]
+) -> exp.Select:
+    """Join the statistics that provide the wanted columns on their part."""
+    providers = [s for s in in_sql if {"truth", "label"}.isdisjoint(s.provides)]
+    providers = [s for s in providers if set(s.provides) & set(wanted)]
+    first = providers[0].name
+    query = query.select(exp.column("part", table=first)).from_(first)
+    for statistic in providers:
+        for name in statistic.provides:
+            if name in wanted:
+                query = query.select(exp.column(name, table=statistic.name), copy=False)
+        if statistic.name != first:
+            on = f"{statistic.name}.part = {first}.part"
+            query = query.join(statistic.name, on=on, join_type="left", copy=False)
+    return query
+
+
+def value(index: Index, log_unit: float = 1.0) -> exp.Expression:
+    """The expression of an index over statistic columns: NULL where it is undefined."""
+    formula: exp.Expression = sqlglot.parse_one(index.formula, read="duckdb")
+    formula = formula.transform(_fill(log_unit))
+    if not index.undefined:
+        return formula
+    condition = exp.or_(*(sqlglot.parse_one(case.when, read="duckdb") for case in index.undefined))
+    return exp.Case().when(condition, exp.null()).else_(formula)
+
+
+def _fill(log_unit: float):  # type: ignore[no-untyped-def]
+    def fill(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Column) and node.name == "log_unit":
+            return literal(log_unit)
+        return node
+
+    return fill
+
+
+def reason(index: Index) -> exp.Expression:
+    """The expression that says why an index is undefined: the first case that holds, else NULL."""
+    cases = [
+        (sqlglot.parse_one(case.when, read="duckdb"), exp.Literal.string(case.reason))
+        for case in index.undefined
+    ]
+    return _case(cases) if cases else exp.null()
+
+
+def formulas_query(indices: Sequence[Index], keep: Sequence[str], log_unit: float) -> exp.Select:
+    """The values of indices over a table `statistics`, after the columns to keep."""
+    query = exp.Select().from_("statistics").select(*keep)
+    for index in indices:
+        named = exp.to_identifier(index.name, quoted=True)
+        query = query.select(exp.alias_(_double(value(index, log_unit)), named), copy=False)
+    return query
+
+
+def _double(expression: exp.Expression) -> exp.Expression:
+    return exp.cast(expression, "DOUBLE")
+
+
+@lru_cache(maxsize=256)
+def formulas_sql(indices: tuple[Index, ...], keep: tuple[str, ...], log_unit: float) -> str:
+    """`formulas_query` as DuckDB text, kept from call to call."""
+    return formulas_query(indices, keep, log_unit).sql("duckdb")
+
+
+@lru_cache(maxsize=64)
+def reasons_sql(indices: tuple[Index, ...]) -> str:
+    """The statement that tells why indices are undefined, over a table `statistics`."""
+    query = exp.Select().from_("statistics")
+    for index in indices:
+        named = exp.to_identifier(index.name, quoted=True)
+        query = query.select(exp.alias_(exp.cast(reason(index), "VARCHAR"), named), copy=False)
+    return query.sql("duckdb")
+
+
+@lru_cache(maxsize=256)
+def statistics_sql(plan: Plan, root_name: str, noise: object, noise_as: str | None, may_be_nan: bool) -> str:
+    """`statistics_query` over fetched cells as DuckDB text, kept from call to call."""
+    roots = {root_name: root(root_name, noise=noise, noise_as=noise_as, may_be_nan=may_be_nan)}
+    return statistics_query(plan, roots).sql("duckdb")
+
+
+@lru_cache(maxsize=64)
+def root_sql(name: str, noise: object, noise_as: str | None, may_be_nan: bool) -> str:
+    """`root` as DuckDB text, kept from call to call."""
+    return root(name, noise=noise, noise_as=noise_as, may_be_nan=may_be_nan).sql("duckdb")
+
+
+def one_statement(
+    plan: Plan, source: exp.Table, truth: str, label: str, dialect: str, log_unit: float,
+    weight: str | None = None,
+) -> str:  # fmt: skip
+    """The whole computation of some indices as one statement in a dialect."""
+    one_of("dialect", dialect, DIALECTS)
+    if plan.kernels:
+        unable = [i.name for i in plan.indices if _needs(i, plan.kernels)]
+        able = [i.name for i in plan.indices if i.name not in unable]
+        raise Inexpressible(
+            f"{listed(unable)} cannot be written in SQL: a numpy kernel computes it"
+            f" ({'; '.join(k.about for k in plan.kernels)}). Use sqlvalid.score for it"
+            + (f", and ask here for {listed(able, most=60)}" if able else "")
+        )
+    n = exp.Count(this=exp.Star(), big_int=True) if weight is None else exp.Sum(this=column(weight))
+    contingency = (
+        exp.Select()
+        .from_(exp.alias_(source, "src", table=True))
+        .select(
+            exp.alias_(exp.Literal.string(label), "part"),
+            exp.alias_(column(truth), "truth"),
+            exp.alias_(column(label), "label"),
+            exp.alias_(n, "n"),
+        )
+        .where(*(exp.Not(this=exp.Is(this=column(c), expression=exp.null())) for c in (truth, label)))
+        .group_by(column(truth), column(label))
+    )
+    if weight is not None:
+        contingency = contingency.where(exp.GT(this=column(weight), expression=exp.Literal.number(0)))
+    query = statistics_query(plan, {"contingency": contingency})
+    inner = query.ctes
+    body = query.copy()
+    body.set("with_", None)
+    outer = formulas_query(plan.indices, ("part", "n", "k"), log_unit)
+    for cte in inner:
+        outer = outer.with_(cte.alias, as_=cte.this, copy=False)
+    outer = outer.with_("statistics", as_=body, copy=False)
+    return written(outer, dialect)
+
+
+def _needs(index: Index, kernels: Sequence[Statistic]) -> bool:
+    return any(columns_read(index) & set(kernel.provides) for kernel in kernels)
+
+
+def written(query: exp.Expression, dialect: str) -> str:
+    """SQL text in a dialect, laid out for reading, every identifier quoted."""
+    exact = exp.DataType.build(
+        _EXACT_INTEGER.get(dialect, _EXACT_DEFAULT), dialect=dialect, udt=dialect == "bigquery"
+    )
+
+    def retype(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.DataType) and node.is_type(exp.DataType.Type.INT128):
+            return exact.copy()
+        return node
+
+    return query.transform(retype).sql(dialect, pretty=True, identify=True)

@@ -1,0 +1,37 @@
+"""Where the data is: one file per engine, and the little that the rest asks of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlvalid.engines.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Data that an engine can read: what stands in FROM, and the type of each column."""
+
+    table: exp.Expression
+    types: dict[str, str]
+    rows: int | None = None
+
+
+class Engine(Protocol):
+    """What sqlvalid asks of an engine."""
+
+    def scan(self, source: Source, wanted: Sequence[str]) -> Scan:
+        """Make a source readable, with at least the wanted columns."""
+
+    def kept(self, scan: Scan, wanted: Sequence[str]) -> Scan:
+        """Read a one-shot stream once and keep it, so that it can be read again."""
+
+    def fetch(self, query: exp.Expression) -> pa.Table:
+        """Run one statement and bring its result home."""
+
+    def close(self) -> None:
+        """Leave the engine as it was found."""

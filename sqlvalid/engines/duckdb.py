@@ -1,0 +1,176 @@
+"""DuckDB: the user's connection, or one of our own that no one else sees."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlvalid.engines import Scan
+from sqlvalid.engines.sources import Source, first_line
+from sqlvalid.errors import BadData
+from sqlvalid.identifiers import column, table
+
+Connection = duckdb.DuckDBPyConnection
+
+FEW_ROWS = 20_000
+
+_lock = threading.Lock()
+_home: Connection | None = None
+
+
+def private() -> Connection:
+    """A connection of our own: a cursor on one in-memory database per process."""
+    global _home
+    with _lock:
+        if _home is None:
+            spill = os.path.join(tempfile.gettempdir(), f"sqlvalid-{os.getpid()}")
+            _home = duckdb.connect(":memory:", config={"temp_directory": spill})
+        return _home.cursor()
+
+
+def _close_home() -> None:
+    global _home
+    if _home is not None:
+        _home.close()
+        _home = None
+
+
+def _forget_home() -> None:
+    """In a forked child: the parent's database cannot be used, nor closed."""
+    global _home, _lock
+    _home, _lock = None, threading.Lock()
+
+
+atexit.register(_close_home)
+os.register_at_fork(after_in_child=_forget_home)
+
+
+@contextmanager
+def readable(what: str) -> Iterator[None]:
+    """Turn an error of DuckDB into one of ours that names what was read."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise BadData(f"{what} cannot be read: {first_line(error)}") from error
+
+
+class DuckDB:
+    """An engine on the user's connection if one is given, else on a private one."""
+
+    def __init__(self, con: Connection | None = None) -> None:
+        self._owned = con is None
+        self.con = private() if con is None else con
+        self._registered: list[str] = []
+        self._relation: tuple[str, duckdb.DuckDBPyRelation] | None = None
+        self._read = "the data"
+
+    def __enter__(self) -> DuckDB:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the connection as it was found."""
+        for name in self._registered:
+            self.con.unregister(name)
+        self._registered.clear()
+        self._relation = None
+        if self._owned:
+            self.con.close()
+
+    def scan(self, source: Source, wanted: Sequence[str]) -> Scan:
+        """Make a source readable, with at least the wanted columns."""
+        self._read = source.what
+        with readable(source.what):
+            if source.kind in ("table", "file"):
+                return self._typed(source.payload.copy())
+            if source.kind == "relation":
+                return self._scan_relation(source.payload, wanted)
+            return self._typed(self.register(source.narrowed(wanted)))
+
+    def kept(self, scan: Scan, wanted: Sequence[str]) -> Scan:
+        """Read a one-shot stream once and keep it, so that it can be read again."""
+        query = exp.Select().from_(exp.alias_(scan.table, "src", table=True))
+        return self._typed(self.register(self.fetch(query.select(*map(column, wanted)))))
+
+    def _scan_relation(self, relation: duckdb.DuckDBPyRelation, wanted: Sequence[str]) -> Scan:
+        if self._relation is not None or not self._owned:
+            columns = [exp.to_identifier(name, quoted=True).sql("duckdb") for name in wanted]
+            return self._typed(self.register(relation.select(", ".join(columns)).to_arrow_table()))
+        name = _fresh()
+        self._relation = (name, relation)
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        return Scan(table(name), types)
+
+    def _typed(self, readable_as: exp.Expression) -> Scan:
+        relation = self._query(exp.Select().select("*").from_(readable_as.copy()).limit(0).sql("duckdb"))
+        return Scan(readable_as, dict(zip(relation.columns, map(str, relation.types), strict=True)))
+
+    def register(self, data: Any, name: str | None = None) -> exp.Table:
+        """Make an object readable under a name of its own until the engine is closed."""
+        name = name or _fresh()
+        self.con.register(name, data)
+        self._registered.append(name)
+        return table(name)
+
+    def fetch(self, query: exp.Expression) -> pa.Table:
+        """Run one statement and bring its result home as Arrow."""
+        with readable(self._read):
+            return self._query(query.sql("duckdb")).to_arrow_table()
+
+    def _query(self, text: str) -> duckdb.DuckDBPyRelation:
+        if self._relation is not None and self._relation[0] in text:
+            name, relation = self._relation
+            return relation.query(name, text)
+        return self.con.sql(text)
+
+
+def columns_of(source: Source, con: Connection | None) -> Source:
+    """Give a source with its column names; those of a file are read off its head."""
+    if source.kind != "file":
+        return source
+    with DuckDB(con) as engine:
+        scan = engine.scan(source, ())
+    return Source(source.kind, tuple(scan.types), source.what, source.payload)
+
+
+@contextmanager
+def session(tables: Mapping[str, Any], rows: int) -> Iterator[Connection]:
+    """A private connection on which some Arrow or Polars tables have names.
+
+    With few rows to work on, rewriting a statement costs more than it saves.
+    """
+    con = private()
+    try:
+        if rows < FEW_ROWS:
+            con.execute("PRAGMA disable_optimizer")
+        for name, data in tables.items():
+            con.register(name, data)
+        yield con
+    finally:
+        for name in tables:
+            con.unregister(name)
+        con.close()
+
+
+def _fresh() -> str:
+    return f"sqlvalid_{uuid.uuid4().hex[:12]}"
+
+
+def engine_for(sources: Sequence[Source], con: Connection | None) -> DuckDB:
+    """Choose the connection: the user's where a source lies there, else a private one."""
+    there = any(s.kind == "table" or s.kind == "file" and "://" in s.what for s in sources)
+    return DuckDB(con if there else None)

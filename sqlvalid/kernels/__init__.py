@@ -1,0 +1,1 @@
+"""numpy and scipy on arrays: what SQL cannot say, or says slowly."""

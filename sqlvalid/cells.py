@@ -19,12 +19,12 @@ from sqlvalid.partitions import Policy, is_float, kind_of
 class Cells:
     """Cells brought home: part, truth, label (and other, for comparisons), n.
 
-    `names` gives the name of each part in order, or is None when the part column
-    holds the names themselves (runs).
+    `keys` gives the label columns of each part in order, and is empty when the part
+    column holds the names of the partitions themselves (runs).
     """
 
     table: pa.Table
-    names: tuple[str, ...] | None
+    keys: tuple[tuple[str, ...], ...]
     policy: Policy
     may_be_nan: bool
     comparable: bool
@@ -45,10 +45,9 @@ def fetch_cells(
     for column in columns[1:]:
         policy.check_noise(column, scan.types[column])
     types = [scan.types[c] for c in (truth, *keys[0])]
-    names = tuple(" vs ".join(key) for key in keys)
     cells = Cells(
         table,
-        names,
+        tuple(keys),
         policy,
         any(is_float(t) for t in types),
         kind_of(types[0]) == kind_of(types[1]),
@@ -75,7 +74,7 @@ def check(cells: Cells, roles: dict[str, list[str]], weight: str | None) -> None
     for role, columns in roles.items():
         for what, bad in _bad_labels(cells.table[role]):
             if cells.policy.nulls == "raise":
-                part = cells.table["part"] if cells.names is not None else None
+                part = cells.table["part"] if cells.keys else None
                 raise BadData(_bad_message(what, bad, rows, part, columns))
             usable = bad if usable is None else pc.or_(usable, bad)
     if usable is not None:
@@ -139,4 +138,4 @@ def _check_something_left(cells: Cells, dropped: pa.ChunkedArray) -> None:
 
 def part_names(cells: Cells, parts: Sequence[Any]) -> str:
     """Name parts for a message."""
-    return listed(parts if cells.names is None else (cells.names[p] for p in parts))
+    return listed([" vs ".join(cells.keys[p]) for p in parts] if cells.keys else parts)

@@ -134,7 +134,7 @@ def run_cells(
         .select(
             exp.alias_(column(point), "point"),
             exp.alias_(column(truth), "truth"),
-            exp.alias_(exp.func("HASH", column(point), dialect="duckdb"), "mark"),
+            exp.alias_(exp.func("HASH", column(point)), "mark"),
         )
     )
     if weight is not None:
@@ -157,6 +157,57 @@ def run_cells(
             "BIT_XOR(p.mark) AS marks_xor",
         )
         .group_by(of_run.copy(), exp.column("truth", table="p"), of_label.copy())
+    )
+
+
+def points_summary(
+    points: exp.Expression, point: str, truth: str, weight: str | None = None
+) -> exp.Select:
+    """What the points of a run table add up to, to tell whole runs by, and what is wrong in them."""
+    query = (
+        exp.Select()
+        .from_(exp.alias_(points, "src", table=True))
+        .select(
+            "COUNT(*) AS points",
+            exp.alias_(exp.Count(this=exp.Distinct(expressions=[column(point)])), "points_distinct"),
+            _nulls(point, "points_null"),
+            _nulls(truth, "truth_null"),
+            exp.alias_(exp.func("SUM", exp.func("HASH", column(point))), "marks"),
+            exp.alias_(exp.func("BIT_XOR", exp.func("HASH", column(point))), "marks_xor"),
+        )
+    )
+    return query.select(*_counted(weight)) if weight is not None else query
+
+
+def _nulls(name: str, alias: str) -> exp.Expression:
+    counted = exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column(name)))
+    return exp.alias_(counted, alias)
+
+
+def points_twice(runs: exp.Expression, run: str, point: str, value: object) -> exp.Select:
+    """Points that one run has more than once, a few of them."""
+    return (
+        exp.Select()
+        .from_(exp.alias_(runs, "src", table=True))
+        .select(exp.alias_(column(point), "point"))
+        .where(exp.EQ(this=column(run), expression=literal(value)))
+        .group_by(column(point))
+        .having("COUNT(*) > 1")
+        .order_by(column(point))
+        .limit(4)
+    )
+
+
+@cache
+def completeness_sql() -> str:
+    """What each run of fetched cells adds up to, to be held against `points_summary`."""
+    return (
+        exp.Select()
+        .from_("fetched")
+        .select("part", "SUM(met)", "SUM(known)", "SUM(marks)", "BIT_XOR(marks_xor)")
+        .group_by("part")
+        .order_by("part")
+        .sql("duckdb")
     )
 
 
@@ -261,9 +312,9 @@ def _double(expression: exp.Expression) -> exp.Expression:
 
 
 @lru_cache(maxsize=256)
-def formulas_sql(indices: tuple[Index, ...], keep: tuple[str, ...], log_unit: float) -> str:
+def formulas_sql(indices: tuple[Index, ...], log_unit: float) -> str:
     """`formulas_query` as DuckDB text, kept from call to call."""
-    return formulas_query(indices, keep, log_unit).sql("duckdb")
+    return formulas_query(indices, (), log_unit).sql("duckdb")
 
 
 @lru_cache(maxsize=64)

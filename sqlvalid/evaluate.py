@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from sqlvalid.plan import Plan, plan
 Ints = NDArray[np.int64]
 Table = tuple[Ints, Ints, Ints]
 Columns = dict[str, Sequence[Any]]
+Series = dict[str, pl.Series]
 
 INCOMPARABLE = "truth and labels have types that cannot be compared to the letter"
 
@@ -31,14 +32,8 @@ def evaluate(
 ) -> pl.DataFrame:
     """Values of indices, one row per part: part, the kept statistics, the values, `undefined`."""
     able = tuple(i for i in indices if cells.comparable or not i.literal)
-    planned = plan(able, tuple(keep))
-    with session({"fetched": cells.table}, cells.table.num_rows) as con:
-        parts, columns = _statistics(con, planned, cells)
-        reads_cells = any("contingency" in kernel.reads for kernel in planned.kernels)
-        split = list(tables(contingencies(con, cells), parts)) if reads_cells else []
-    for kernel in planned.kernels:
-        columns |= _KERNELS[kernel.name](split, columns)
-    values, undefined = _formulas(columns, able, tuple(keep), log_unit, len(parts))
+    parts, columns = statistics_of(cells, plan(able, tuple(keep)))
+    values, undefined = values_of(columns, able, log_unit)
     for index in indices:
         if index not in able:
             values[index.name] = [None] * len(parts)
@@ -46,11 +41,27 @@ def evaluate(
                 reasons.append(f"{index.name}: {INCOMPARABLE}")
     frame = pl.DataFrame(
         {"part": pl.Series(parts, dtype=_part_type(cells))}
-        | {name: pl.Series(columns[name], dtype=_kept_type(columns[name])) for name in keep}
-        | {i.name: pl.Series(values[i.name], dtype=pl.Float64) for i in indices}
-        | {"undefined": pl.Series(undefined, dtype=pl.List(pl.String))}
+        | {name: integers(columns[name]) for name in keep}
+        | scores({i.name: values[i.name] for i in indices}, undefined)
     )
     return frame.sort("part")
+
+
+def scores(values: Mapping[str, Sequence[float | None]], undefined: Sequence[list[str]]) -> Series:
+    """The columns of a frame of scores: a Float64 column per index, then the reasons."""
+    columns = {name: pl.Series(given, dtype=pl.Float64) for name, given in values.items()}
+    return columns | {"undefined": pl.Series(undefined, dtype=pl.List(pl.String))}
+
+
+def statistics_of(cells: Cells, planned: Plan) -> tuple[list[Any], Columns]:
+    """The statistics of a plan, in SQL and by kernels: the parts, and a value of each per column."""
+    with session({"fetched": cells.table}, cells.table.num_rows) as con:
+        parts, columns = _statistics(con, planned, cells)
+        reads_cells = any("contingency" in kernel.reads for kernel in planned.kernels)
+        split = list(tables(contingencies(con, cells), parts)) if reads_cells else []
+    for kernel in planned.kernels:
+        columns |= _KERNELS[kernel.name](split, columns)
+    return parts, columns
 
 
 def refuse_undefined(frame: pl.DataFrame) -> None:
@@ -91,21 +102,23 @@ def _part_type(cells: Cells) -> pl.DataType:
     return empty.to_series().dtype if isinstance(empty, pl.DataFrame) else empty.dtype
 
 
-def _kept_type(values: Sequence[Any]) -> pl.DataType | type[pl.DataType]:
-    """Int64, and wider only where a count of pairs does not fit it."""
+def integers(values: Sequence[int]) -> pl.Series:
+    """Exact counts: Int64, and wider only where a count does not fit it."""
     widest = max((abs(int(v)) for v in values), default=0)
-    return pl.Int64 if widest < 2**63 else pl.Decimal(38, 0)
+    return pl.Series(values, dtype=pl.Int64 if widest < 2**63 else pl.Decimal(38, 0))
 
 
-def _formulas(
-    columns: Columns, indices: tuple[Index, ...], keep: tuple[str, ...],
-    log_unit: float, parts: int,
-) -> tuple[dict[str, list[float | None]], list[list[str]]]:  # fmt: skip
+def values_of(
+    columns: Columns, indices: Sequence[Index], log_unit: float = 1.0
+) -> tuple[dict[str, list[float | None]], list[list[str]]]:
+    """The values of indices over columns of statistics, and why some are undefined."""
+    indices = tuple(indices)
+    parts = len(next(iter(columns.values())))
     if not indices:
         return {}, [[] for _ in range(parts)]
     table = pl.DataFrame({name: _numbers(values) for name, values in columns.items()})
     with session({"statistics": table}, parts) as con:
-        rows = con.execute(compile.formulas_sql(indices, (), log_unit)).fetchall()
+        rows = con.execute(compile.formulas_sql(indices, log_unit)).fetchall()
         nulls = [i for i, index in enumerate(indices) if any(row[i] is None for row in rows)]
         undefined: list[list[str]] = [[] for _ in rows]
         if nulls:

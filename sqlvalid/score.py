@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 
 from sqlvalid import partitions
 from sqlvalid.catalog import EXTERNAL, Index, resolve
@@ -78,12 +77,8 @@ def score(
     one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
     unit = log_unit(log_base)
-    source = columns_of(describe(data, con), con)
-    truth = _truth(source, truth)
-    if weight is not None:
-        source.require(weight, "weight")
-    names = partitions.choose_labels(source, labels, [truth, weight])
     chosen = resolve(indices, EXTERNAL)
+    source, truth, names = opened(data, labels, truth, weight, con)
     frames = []
     for cells in cells_of(source, [(name,) for name in names], truth, weight, policy, con):
         refuse_incomparable(cells, chosen, indices)
@@ -96,6 +91,20 @@ def score(
     return frame
 
 
+def opened(
+    data: Any, labels: str | Iterable[str], truth: str | None, weight: str | None,
+    con: Connection | None,
+) -> tuple[Source, str, list[str]]:  # fmt: skip
+    """Check what a call names in its data: the source, the truth column, the label columns."""
+    source = columns_of(describe(data, con), con)
+    if truth is None:
+        raise BadArgument("give truth=, the column with the true classes")
+    truth = source.require(truth, "truth")
+    if weight is not None:
+        source.require(weight, "weight")
+    return source, truth, partitions.choose_labels(source, labels, [truth, weight])
+
+
 def log_unit(log_base: float | None) -> float:
     """The natural logarithm of the base, which entropies in nats are divided by."""
     if log_base is None:
@@ -105,12 +114,6 @@ def log_unit(log_base: float | None) -> float:
     if not math.isfinite(log_base) or log_base <= 0 or log_base == 1:
         raise BadArgument(f"log_base={log_base!r}: a base is positive and not 1")
     return math.log(log_base)
-
-
-def _truth(source: Source, truth: str | None) -> str:
-    if truth is None:
-        raise BadArgument("give truth=, the column with the true classes")
-    return source.require(truth, "truth")
 
 
 def cells_of(
@@ -156,9 +159,9 @@ def refuse_incomparable(
 def named(frame: pl.DataFrame, cells: Cells) -> pl.DataFrame:
     """Put the names of the partitions in place of their numbers."""
     frame = frame.rename({"part": "partition"})
-    if cells.names is None:
+    if not cells.keys:
         return frame
-    names = dict(enumerate(cells.names))
+    names = {part: key[0] for part, key in enumerate(cells.keys)}
     return frame.with_columns(
         pl.col("partition").replace_strict(names, return_dtype=pl.String)
     )

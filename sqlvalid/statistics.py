@@ -73,7 +73,7 @@ def load() -> dict[str, Statistic]:
     """Read every statistic: those of `sql/statistics/*.sql` and the kernels.
 
     >>> load()["pair_counts"].reads
-    ('ordered_pairs',)
+    ('ordered_pairs', 'sample')
     """
     found = {kernel.name: kernel for kernel in KERNELS}
     for file in (folder() / "statistics").iterdir():

@@ -1,0 +1,166 @@
+"""`score_runs`: any number of clusterings in one long table of (run, point, label)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlvalid import compile, partitions
+from sqlvalid.catalog import EXTERNAL, resolve
+from sqlvalid.cells import Cells, check
+from sqlvalid.engines import Scan
+from sqlvalid.engines.duckdb import Connection, DuckDB, columns_of, engine_for, session
+from sqlvalid.engines.sources import Source, describe
+from sqlvalid.errors import BadArgument, BadData, listed, one_of
+from sqlvalid.evaluate import evaluate, refuse_undefined
+from sqlvalid.partitions import NoiseAs, Nulls, Policy
+from sqlvalid.score import log_unit, named, refuse_incomparable
+
+
+def score_runs(
+    runs: Any,
+    *,
+    points: Any = None,
+    truth: str | None = None,
+    run: str = "run",
+    point: str = "point",
+    label: str = "label",
+    indices: str | Iterable[str] | None = None,
+    weight: str | None = None,
+    noise: int | float | str | bool | None = None,
+    noise_as: NoiseAs | None = None,
+    nulls: Nulls = "raise",
+    undefined: str = "null",
+    log_base: float | None = None,
+    con: Connection | None = None,
+) -> pl.DataFrame:
+    """Score every run of a long table against the truth of its points, in one statement.
+
+    `runs` holds a row per run and point with the columns `run`, `point` and `label`;
+    `points` holds a row per point with `point`, `truth` and, if given, `weight`. Every
+    run must have every point exactly once. The other arguments are those of `score`.
+
+    Examples
+    --------
+    >>> import polars as pl, sqlvalid as sv
+    >>> points = pl.DataFrame({"point": [1, 2, 3, 4], "truth": ["a", "a", "b", "b"]})
+    >>> runs = pl.DataFrame({
+    ...     "run": [1, 1, 1, 1, 2, 2, 2, 2],
+    ...     "point": [1, 2, 3, 4, 4, 3, 2, 1],
+    ...     "label": [0, 0, 1, 1, 0, 1, 0, 1],
+    ... })
+    >>> sv.score_runs(runs, points=points, truth="truth", indices=["ari", "purity"]).rows()
+    [(1, 4, 2, 1.0, 1.0, []), (2, 4, 2, -0.5, 0.5, [])]
+    """
+    one_of("undefined", undefined, ("null", "raise"))
+    policy = Policy.of(nulls, noise, noise_as)
+    unit = log_unit(log_base)
+    chosen = resolve(indices, EXTERNAL)
+    if points is None:
+        raise BadArgument("give points=, the table with a row per point that holds the truth")
+    if truth is None:
+        raise BadArgument("give truth=, the column of points with the true classes")
+    of_runs = columns_of(describe(runs, con), con)
+    of_points = columns_of(describe(points, con), con)
+    for name, role in ((run, "run"), (point, "point"), (label, "label")):
+        of_runs.require(name, role)
+    wanted = [point, truth, *([weight] if weight is not None else [])]
+    for name, role in zip(wanted, ("point", "truth", "weight"), strict=False):
+        of_points.require(name, f"{role} (of points)")
+    with engine_for([of_runs, of_points], con) as engine:
+        held = engine.scan(of_points, wanted)
+        if of_points.kind in ("stream", "relation"):
+            held = engine.kept(held, wanted)
+        met = engine.scan(of_runs, [run, point, label])
+        _check_types(met, held, run, point, label, truth, weight)
+        whole = _summary(engine, held, point, truth, weight, nulls)
+        query = compile.run_cells(met.table, held.table, run, point, label, truth, weight)
+        table = engine.fetch(query)
+        _check_complete(engine, of_runs, met, table, whole, run, point)
+    types = (held.types[truth], met.types[label])
+    policy.check_noise(label, types[1])
+    cells = Cells(
+        table,
+        (),
+        policy,
+        any(map(partitions.is_float, types)),
+        partitions.kind_of(types[0]) == partitions.kind_of(types[1]),
+    )
+    check(cells, {"truth": [truth], "label": [label]}, None)
+    refuse_incomparable(cells, chosen, indices)
+    frame = named(evaluate(cells, chosen, ("n", "k"), unit), cells)
+    if undefined == "raise":
+        refuse_undefined(frame)
+    return frame
+
+
+def _check_types(
+    met: Scan, held: Scan, run: str, point: str, label: str, truth: str, weight: str | None
+) -> None:
+    for column, types in ((run, met.types), (label, met.types), (truth, held.types)):
+        partitions.check_label_type(column, types[column])
+    if weight is not None:
+        partitions.check_weight_type(weight, held.types[weight])
+    of_runs, of_points = met.types[point], held.types[point]
+    if partitions.kind_of(of_runs) != partitions.kind_of(of_points):
+        raise BadData(
+            f"column {point!r} is {of_runs} in runs and {of_points} in points, which cannot"
+            " be joined; cast one of them"
+        )
+
+
+def _summary(
+    engine: DuckDB, held: Scan, point: str, truth: str, weight: str | None, nulls: str
+) -> dict[str, Any]:
+    """What a run that has every point once adds up to; refuse points that are not well formed."""
+    table = engine.fetch(compile.points_summary(held.table, point, truth, weight))
+    whole: dict[str, Any] = table.to_pylist()[0]
+    if whole["points"] == 0:
+        raise BadData("points has no rows")
+    for column, fault, what in (
+        (point, whole["points_null"], "NULL"),
+        (point, whole["points"] - whole["points_null"] - whole["points_distinct"], "a repeat"),
+        (truth, whole["truth_null"] if nulls == "raise" else 0, "NULL"),
+        (weight, whole.get("weights_null", 0), "NULL"),
+        (weight, whole.get("weights_negative", 0), "negative"),
+        (weight, whole.get("weights_fractional", 0), "not whole"),
+    ):
+        if fault:
+            s = "" if fault == 1 else "s"
+            raise BadData(f"points: column {column!r} is {what} in {fault} row{s}")
+    return whole
+
+
+def _check_complete(
+    engine: DuckDB, source: Source, met: Scan, table: pa.Table, whole: dict[str, Any],
+    run: str, point: str,
+) -> None:  # fmt: skip
+    """Refuse a run that lacks points, has one twice, or has one that points does not know."""
+    if table.num_rows == 0:
+        raise BadData("runs has no rows")
+    if table["part"].null_count:
+        raise BadData(f"runs: column {run!r} is NULL in some rows; every row belongs to a run")
+    totals = (whole["points"], whole["points"], whole["marks"], whole["marks_xor"])
+    with session({"fetched": table}, table.num_rows) as con:
+        rows = con.execute(compile.completeness_sql()).fetchall()
+    bad = [(part, met, known) for part, met, known, *marks in rows if (met, known, *marks) != totals]
+    if not bad:
+        return
+    part, seen, known = bad[0]
+    more = f" (and {len(bad) - 1} more runs)" if len(bad) > 1 else ""
+    if known < seen:
+        raise BadData(
+            f"run {part!r}{more} has {seen - known} rows whose {point!r} is not in points"
+        )
+    twice: list[Any] = []
+    if source.kind != "stream":
+        query = compile.points_twice(met.table, run, point, part)
+        twice = engine.fetch(query)["point"].to_pylist()
+    have = f"{seen} rows for {whole['points']} points"
+    if twice:
+        raise BadData(f"run {part!r}{more} has points twice: {listed(twice, most=3)} ({have})")
+    raise BadData(f"run {part!r}{more} lacks points or has one twice: {have}")

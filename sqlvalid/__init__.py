@@ -1,9 +1,28 @@
 """sqlvalid: validity indices of clusterings, where the tables are."""
 
+from sqlvalid import namespace
 from sqlvalid.compare import compare
+from sqlvalid.demo import iris
+from sqlvalid.describe import explain, indices, sql
 from sqlvalid.errors import SqlvalidError
 from sqlvalid.runs import score_runs
 from sqlvalid.score import score
 from sqlvalid.tables import contingency, match, pairs
 
-__all__ = ["SqlvalidError", "compare", "contingency", "match", "pairs", "score", "score_runs"]
+__version__ = "0.1.0"
+
+__all__ = [
+    "SqlvalidError",
+    "compare",
+    "contingency",
+    "explain",
+    "indices",
+    "iris",
+    "match",
+    "pairs",
+    "score",
+    "score_runs",
+    "sql",
+]
+
+namespace.register()

@@ -40,6 +40,7 @@ class Plan:
     indices: tuple[Index, ...]
     statistics: tuple[Statistic, ...]
     columns: tuple[str, ...]
+    kept: tuple[str, ...] = ()
 
     @property
     def kernels(self) -> tuple[Statistic, ...]:
@@ -50,7 +51,8 @@ class Plan:
         """Name what reads a statistic: the indices by a column of it, and other statistics."""
         indices = [i.name for i in self.indices if columns_read(i) & set(statistic.provides)]
         others = [s.name for s in self.statistics if statistic.name in s.reads]
-        return others + indices
+        result = [f"the result ({c})" for c in self.kept if c in statistic.provides]
+        return others + indices + result
 
 
 def plan(indices: Sequence[Index], also: Iterable[str] = ()) -> Plan:
@@ -72,7 +74,7 @@ def _plan(indices: tuple[Index, ...], also: tuple[str, ...]) -> Plan:
     ordered: dict[str, Statistic] = {}
     for column in wanted:
         _visit(provider[column], ordered)
-    return Plan(indices, tuple(ordered.values()), tuple(wanted))
+    return Plan(indices, tuple(ordered.values()), tuple(wanted), also)
 
 
 def _visit(statistic: Statistic, ordered: dict[str, Statistic]) -> None:

@@ -27,7 +27,7 @@ _READERS = {
     ".csv": "read_csv", ".tsv": "read_csv", ".txt": "read_csv",
 }  # fmt: skip
 _IPC = (".arrow", ".ipc", ".feather")
-_DATABASES = (".duckdb", ".db", ".ddb")
+DATABASES = (".duckdb", ".db", ".ddb")
 _COMPRESSED = (".gz", ".zst")
 
 ALLOWED = (
@@ -148,7 +148,7 @@ def _suffix(path: str) -> str:
 
 
 def _looks_like_file(text: str) -> bool:
-    return _suffix(text) in (*_READERS, *_IPC, *_DATABASES) or "://" in text
+    return _suffix(text) in (*_READERS, *_IPC, *DATABASES) or "://" in text
 
 
 def _file(path: str) -> Source:
@@ -159,7 +159,7 @@ def _file(path: str) -> Source:
     if not found:
         by_name = "" if _looks_like_file(path) else "; to read a table of that name give con="
         raise BadData(f"no file {path!r}{by_name}")
-    if suffix in _DATABASES:
+    if suffix in DATABASES:
         raise BadData(
             f"{path!r} is a database; open it with con = duckdb.connect({path!r})"
             " and give the name of a table with con=con"
@@ -180,7 +180,7 @@ def _file(path: str) -> Source:
     # Glob characters in the name of a file that exists mean themselves.
     chosen = [glob.escape(path)] if found == [path] and "://" not in path else [path]
     call = exp.func(_READERS[suffix], exp.array(*(exp.Literal.string(c) for c in chosen)))
-    return Source("file", (), repr(path), call)
+    return Source("file", (), repr(path), exp.Table(this=call))
 
 
 def _is_pandas(data: object) -> bool:

@@ -26,7 +26,7 @@ class Cells:
     table: pa.Table
     keys: tuple[tuple[str, ...], ...]
     policy: Policy
-    may_be_nan: bool
+    floats: tuple[str, ...]
     comparable: bool
     root: str = "contingency"
 
@@ -44,20 +44,28 @@ def fetch_cells(
     columns = [truth, *dict.fromkeys(c for key in keys for c in key)]
     for column in columns[1:]:
         policy.check_noise(column, scan.types[column])
-    types = [scan.types[c] for c in (truth, *keys[0])]
+    types = {
+        role: scan.types[c]
+        for role, c in zip(("truth", "label", "other"), (truth, *keys[0]), strict=False)
+    }
     cells = Cells(
         table,
         tuple(keys),
         policy,
-        any(is_float(t) for t in types),
-        kind_of(types[0]) == kind_of(types[1]),
-        "contingency" if len(keys[0]) == 1 else "triples",
+        *readings(types),
+        root="contingency" if len(keys[0]) == 1 else "triples",
     )
     roles = {"truth": [truth] * len(keys), "label": [key[0] for key in keys]}
     if len(keys[0]) == 2:
         roles["other"] = [key[1] for key in keys]
     check(cells, roles, weight)
     return cells
+
+
+def readings(types: dict[str, str]) -> tuple[tuple[str, ...], bool]:
+    """Which of the columns truth, label and other are floats; whether truth and label compare."""
+    floats = tuple(role for role, type_name in types.items() if is_float(type_name))
+    return floats, kind_of(types["truth"]) == kind_of(types["label"])
 
 
 def check(cells: Cells, roles: dict[str, list[str]], weight: str | None) -> None:
@@ -112,7 +120,11 @@ def _bad_message(
 def _check_weights(table: pa.Table, weight: str) -> None:
     # With several grouping sets every row is counted once in each: the first set tells.
     table = table.filter(pc.equal(table["part"], table["part"][0]))
-    faults = {"weights_null": "NULL", "weights_negative": "negative", "weights_fractional": "not whole"}
+    faults = {
+        "weights_null": "NULL",
+        "weights_negative": "negative",
+        "weights_fractional": "not whole",
+    }
     for column, what in faults.items():
         bad = pc.sum(table[column]).as_py()
         if bad:
@@ -133,7 +145,9 @@ def _check_something_left(cells: Cells, dropped: pa.ChunkedArray) -> None:
     left = pc.unique(pc.filter(part, pc.invert(dropped))).to_pylist()
     empty = [p for p in pc.unique(part).to_pylist() if p not in set(left)]
     if empty:
-        raise BadData(f"no usable rows are left for {part_names(cells, empty)} after NULLs are dropped")
+        raise BadData(
+            f"no usable rows are left for {part_names(cells, empty)} after NULLs are dropped"
+        )
 
 
 def part_names(cells: Cells, parts: Sequence[Any]) -> str:

@@ -15,7 +15,7 @@ import typer
 
 import sqlvalid as sv
 from sqlvalid import demo as shipped
-from sqlvalid import show
+from sqlvalid import partitions, show
 from sqlvalid.compile import DIALECTS
 from sqlvalid.engines.sources import DATABASES, first_line
 from sqlvalid.errors import BadArgument, BadData, SqlvalidError, listed
@@ -43,12 +43,17 @@ Indices = Annotated[
 Weight = Annotated[str | None, typer.Option(help="column with row counts")]
 Noise = Annotated[str | None, typer.Option(help="label that means noise, as -1")]
 NoiseAs = Annotated[
-    str | None, typer.Option("--noise-as", help="exclude (default), cluster or singletons")
+    partitions.NoiseAs | None,
+    typer.Option("--noise-as", help="what to do with noise; exclude by default"),
 ]
-Nulls = Annotated[str, typer.Option(help="raise, or drop rows with NULL labels")]
-Undefined = Annotated[str, typer.Option(help="null, or raise where an index is undefined")]
+Nulls = Annotated[partitions.Nulls, typer.Option(help="what to do about NULL labels")]
+Undefined = Annotated[
+    partitions.Undefined, typer.Option(help="what to do where an index is undefined")
+]
 LogBase = Annotated[float | None, typer.Option("--log-base", help="base of logarithms; e")]
-Format = Annotated[str | None, typer.Option("--format", "-f", help="table, csv, json, parquet")]
+Format = Annotated[
+    show.Format | None, typer.Option("--format", "-f", help="how to write; by the file's ending")
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="file to write")]
 
 
@@ -206,7 +211,17 @@ def demo(
     frame = sv.iris()
     labels = frame.columns[5:]
     to.print("[bold]Seven clusterings of iris against its species[/] (150 flowers)\n")
-    chosen = ["ari", "jaccard", "folkes_mallows", "accuracy", "purity", "bcubed_f1", "nmi", "ami", "vi"]
+    chosen = [
+        "ari",
+        "jaccard",
+        "folkes_mallows",
+        "accuracy",
+        "purity",
+        "bcubed_f1",
+        "nmi",
+        "ami",
+        "vi",
+    ]
     to.print(show.scored(sv.score(frame, labels, truth="species", indices=chosen)))
     to.print("\n[bold]Which clusters are which species[/] (the assignment behind accuracy)\n")
     to.print(show.plain(sv.match(frame, "km3", truth="species")))

@@ -12,7 +12,7 @@ from sqlvalid.catalog import COMPARATIVE
 from sqlvalid.engines.duckdb import Connection
 from sqlvalid.errors import BadArgument, one_of
 from sqlvalid.evaluate import integers, refuse_undefined, scores, statistics_of, values_of
-from sqlvalid.partitions import NoiseAs, Nulls, Policy
+from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import plan
 from sqlvalid.score import cells_of, opened
 
@@ -29,7 +29,7 @@ def compare(
     noise: int | float | str | bool | None = None,
     noise_as: NoiseAs | None = None,
     nulls: Nulls = "raise",
-    undefined: str = "null",
+    undefined: Undefined = "null",
     con: Connection | None = None,
 ) -> pl.DataFrame:
     """Compare every ordered pair of label columns against the truth.

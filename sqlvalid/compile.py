@@ -34,7 +34,7 @@ _EXACT_INTEGER = {
 _EXACT_DEFAULT = "DECIMAL(38, 0)"
 
 
-def literal(value: object) -> exp.Expression:
+def literal(value: object) -> exp.Expr:
     """A constant of Python as a constant of SQL."""
     if isinstance(value, float) and not math.isfinite(value):
         return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
@@ -42,7 +42,7 @@ def literal(value: object) -> exp.Expression:
 
 
 def cells(
-    source: exp.Expression,
+    source: exp.Expr,
     truth: str,
     keys: Sequence[tuple[str, ...]],
     weight: str | None = None,
@@ -61,12 +61,12 @@ GROUP BY src."species", src."km3"
     sets = [[column(truth), *(column(name) for name in key)] for key in keys]
     query = exp.Select().from_(exp.alias_(source, "src", table=True), copy=False)
     several = len(keys) > 1
-    part: exp.Expression = exp.Literal.number(0)
+    part: exp.Expr = exp.Literal.number(0)
     if several:
         part = _case([(_is_grouped(key), exp.Literal.number(i)) for i, key in enumerate(keys)])
     chosen = [exp.alias_(part, "part"), exp.alias_(column(truth), "truth")]
     for place, role in enumerate(("label", "other")[: len(keys[0])]):
-        value: exp.Expression = column(keys[0][place])
+        value: exp.Expr = column(keys[0][place])
         if several:
             value = _case([(_is_grouped(key), column(key[place])) for key in keys])
         chosen.append(exp.alias_(value, role))
@@ -76,20 +76,23 @@ GROUP BY src."species", src."km3"
     return query.select(*chosen, *_counted(weight), copy=False)
 
 
-def _is_grouped(key: tuple[str, ...]) -> exp.Expression:
+def _is_grouped(key: tuple[str, ...]) -> exp.Expr:
     return exp.and_(
-        *(exp.EQ(this=exp.func("GROUPING", column(c)), expression=exp.Literal.number(0)) for c in key)
+        *(
+            exp.EQ(this=exp.func("GROUPING", column(c)), expression=exp.Literal.number(0))
+            for c in key
+        )
     )
 
 
-def _case(branches: Sequence[tuple[exp.Expression, exp.Expression]]) -> exp.Case:
+def _case(branches: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Case:
     case = exp.Case()
     for condition, value in branches:
         case = case.when(condition, value, copy=False)
     return case
 
 
-def _counted(weight: str | None, of: str = "src") -> list[exp.Expression]:
+def _counted(weight: str | None, of: str = "src") -> list[exp.Expr]:
     """The number of points of a cell; with a weight column also what is wrong with it."""
     if weight is None:
         return [exp.alias_(exp.Count(this=exp.Star(), big_int=True), "n")]
@@ -99,7 +102,7 @@ def _counted(weight: str | None, of: str = "src") -> list[exp.Expression]:
 
 
 @cache
-def _weighted_parts() -> list[exp.Expression]:
+def _weighted_parts() -> list[exp.Expr]:
     whole = "TRY_CAST(:weight AS BIGINT)"
     return [
         sqlglot.parse_one(text, read="duckdb")
@@ -115,8 +118,8 @@ def _weighted_parts() -> list[exp.Expression]:
 
 
 def run_cells(
-    runs: exp.Expression,
-    points: exp.Expression,
+    runs: exp.Expr,
+    points: exp.Expr,
     run: str,
     point: str,
     label: str,
@@ -161,15 +164,17 @@ def run_cells(
 
 
 def points_summary(
-    points: exp.Expression, point: str, truth: str, weight: str | None = None
+    points: exp.Expr, point: str, truth: str, weight: str | None = None
 ) -> exp.Select:
-    """What the points of a run table add up to, to tell whole runs by, and what is wrong in them."""
+    """What the points of a run table add up to, to tell whole runs by, and their faults."""
     query = (
         exp.Select()
         .from_(exp.alias_(points, "src", table=True))
         .select(
             "COUNT(*) AS points",
-            exp.alias_(exp.Count(this=exp.Distinct(expressions=[column(point)])), "points_distinct"),
+            exp.alias_(
+                exp.Count(this=exp.Distinct(expressions=[column(point)])), "points_distinct"
+            ),
             _nulls(point, "points_null"),
             _nulls(truth, "truth_null"),
             exp.alias_(exp.func("SUM", exp.func("HASH", column(point))), "marks"),
@@ -179,12 +184,12 @@ def points_summary(
     return query.select(*_counted(weight)) if weight is not None else query
 
 
-def _nulls(name: str, alias: str) -> exp.Expression:
+def _nulls(name: str, alias: str) -> exp.Expr:
     counted = exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column(name)))
     return exp.alias_(counted, alias)
 
 
-def points_twice(runs: exp.Expression, run: str, point: str, value: object) -> exp.Select:
+def points_twice(runs: exp.Expr, run: str, point: str, value: object) -> exp.Select:
     """Points that one run has more than once, a few of them."""
     return (
         exp.Select()
@@ -213,14 +218,13 @@ def completeness_sql() -> str:
 
 @lru_cache(maxsize=256)
 def root(
-    name: str, *, noise: object = None, noise_as: str | None = None, may_be_nan: bool = False
+    name: str, *, noise: object = None, noise_as: str | None = None, floats: tuple[str, ...] = ()
 ) -> exp.Select:
-    """`contingency` or `triples` from fetched cells: empty, NULL and NaN cells left out, noise seen to."""
+    """`contingency` or `triples` from fetched cells, without what is empty, NULL, NaN or noise."""
     labels = ["label"] if name == "contingency" else ["label", "other"]
     query = exp.Select().from_("fetched").select("part", "truth")
     query = query.where("n > 0", "truth IS NOT NULL", *(f"{c} IS NOT NULL" for c in labels))
-    if may_be_nan:
-        query = query.where(*(f"NOT {c} = CAST('nan' AS DOUBLE)" for c in ("truth", *labels)))
+    query = query.where(*(f"NOT ISNAN({c})" for c in floats))
     for label in labels:
         if noise_as == "exclude":
             query = query.where(exp.NEQ(this=exp.column(label), expression=literal(noise)))
@@ -252,9 +256,7 @@ def _with(
     return query
 
 
-def _joined(
-    query: exp.Select, in_sql: Sequence[Statistic], wanted: Sequence[str]
-) -> exp.Select:
+def _joined(query: exp.Select, in_sql: Sequence[Statistic], wanted: Sequence[str]) -> exp.Select:
     """Join the statistics that provide the wanted columns on their part."""
     providers = [s for s in in_sql if {"truth", "label"}.isdisjoint(s.provides)]
     providers = [s for s in providers if set(s.provides) & set(wanted)]
@@ -270,9 +272,9 @@ def _joined(
     return query
 
 
-def value(index: Index, log_unit: float = 1.0) -> exp.Expression:
+def value(index: Index, log_unit: float = 1.0) -> exp.Expr:
     """The expression of an index over statistic columns: NULL where it is undefined."""
-    formula: exp.Expression = sqlglot.parse_one(index.formula, read="duckdb")
+    formula: exp.Expr = sqlglot.parse_one(index.formula, read="duckdb")
     formula = formula.transform(_fill(log_unit))
     if not index.undefined:
         return formula
@@ -281,7 +283,7 @@ def value(index: Index, log_unit: float = 1.0) -> exp.Expression:
 
 
 def _fill(log_unit: float):  # type: ignore[no-untyped-def]
-    def fill(node: exp.Expression) -> exp.Expression:
+    def fill(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == "log_unit":
             return literal(log_unit)
         return node
@@ -289,7 +291,7 @@ def _fill(log_unit: float):  # type: ignore[no-untyped-def]
     return fill
 
 
-def reason(index: Index) -> exp.Expression:
+def reason(index: Index) -> exp.Expr:
     """The expression that says why an index is undefined: the first case that holds, else NULL."""
     cases = [
         (sqlglot.parse_one(case.when, read="duckdb"), exp.Literal.string(case.reason))
@@ -307,7 +309,7 @@ def formulas_query(indices: Sequence[Index], keep: Sequence[str], log_unit: floa
     return query
 
 
-def _double(expression: exp.Expression) -> exp.Expression:
+def _double(expression: exp.Expr) -> exp.Expr:
     return exp.cast(expression, "DOUBLE")
 
 
@@ -328,16 +330,18 @@ def reasons_sql(indices: tuple[Index, ...]) -> str:
 
 
 @lru_cache(maxsize=256)
-def statistics_sql(plan: Plan, root_name: str, noise: object, noise_as: str | None, may_be_nan: bool) -> str:
+def statistics_sql(
+    plan: Plan, root_name: str, noise: object, noise_as: str | None, floats: tuple[str, ...]
+) -> str:
     """`statistics_query` over fetched cells as DuckDB text, kept from call to call."""
-    roots = {root_name: root(root_name, noise=noise, noise_as=noise_as, may_be_nan=may_be_nan)}
+    roots = {root_name: root(root_name, noise=noise, noise_as=noise_as, floats=floats)}
     return statistics_query(plan, roots).sql("duckdb")
 
 
 @lru_cache(maxsize=64)
-def root_sql(name: str, noise: object, noise_as: str | None, may_be_nan: bool) -> str:
+def root_sql(name: str, noise: object, noise_as: str | None, floats: tuple[str, ...]) -> str:
     """`root` as DuckDB text, kept from call to call."""
-    return root(name, noise=noise, noise_as=noise_as, may_be_nan=may_be_nan).sql("duckdb")
+    return root(name, noise=noise, noise_as=noise_as, floats=floats).sql("duckdb")
 
 
 def one_statement(
@@ -364,11 +368,15 @@ def one_statement(
             exp.alias_(column(label), "label"),
             exp.alias_(n, "n"),
         )
-        .where(*(exp.Not(this=exp.Is(this=column(c), expression=exp.null())) for c in (truth, label)))
+        .where(
+            *(exp.Not(this=exp.Is(this=column(c), expression=exp.null())) for c in (truth, label))
+        )
         .group_by(column(truth), column(label))
     )
     if weight is not None:
-        contingency = contingency.where(exp.GT(this=column(weight), expression=exp.Literal.number(0)))
+        contingency = contingency.where(
+            exp.GT(this=column(weight), expression=exp.Literal.number(0))
+        )
     query = statistics_query(plan, {"contingency": contingency})
     inner = query.ctes
     body = query.copy()
@@ -384,13 +392,13 @@ def _needs(index: Index, kernels: Sequence[Statistic]) -> bool:
     return any(columns_read(index) & set(kernel.provides) for kernel in kernels)
 
 
-def written(query: exp.Expression, dialect: str) -> str:
+def written(query: exp.Expr, dialect: str) -> str:
     """SQL text in a dialect, laid out for reading, every identifier quoted."""
     exact = exp.DataType.build(
         _EXACT_INTEGER.get(dialect, _EXACT_DEFAULT), dialect=dialect, udt=dialect == "bigquery"
     )
 
-    def retype(node: exp.Expression) -> exp.Expression:
+    def retype(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.is_type(exp.DataType.Type.INT128):
             return exact.copy()
         return node

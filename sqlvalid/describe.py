@@ -11,10 +11,11 @@ from sqlglot import exp
 
 from sqlvalid import compile, partitions
 from sqlvalid.catalog import CATALOG, EXTERNAL, resolve
+from sqlvalid.cells import readings
 from sqlvalid.engines.duckdb import Connection, engine_for
 from sqlvalid.errors import BadArgument
 from sqlvalid.identifiers import split_name, table
-from sqlvalid.partitions import NoiseAs, Nulls, Policy
+from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
 from sqlvalid.score import log_unit, opened
 
@@ -99,7 +100,7 @@ def explain(
     noise: int | float | str | bool | None = None,
     noise_as: NoiseAs | None = None,
     nulls: Nulls = "raise",
-    undefined: str = "null",
+    undefined: Undefined = "null",
     log_base: float | None = None,
     con: Connection | None = None,
 ) -> Explanation:
@@ -130,10 +131,8 @@ def explain(
             rows = engine.fetch(counted)["n"][0].as_py()
     batches = list(partitions.batches([(name,) for name in names], scan.types))
     planned = plan(chosen, ("n", "k"))
-    may_be_nan = any(partitions.is_float(scan.types[c]) for c in (truth, *names))
-    root = compile.root(
-        "contingency", noise=policy.noise, noise_as=policy.noise_as, may_be_nan=may_be_nan
-    )
+    floats, _ = readings({"truth": scan.types[truth], "label": scan.types[names[0]]})
+    root = compile.root("contingency", noise=policy.noise, noise_as=policy.noise_as, floats=floats)
     trees = [compile.cells(scan.table.copy(), truth, batch, weight) for batch in batches]
     trees.append(compile.statistics_query(planned, {"contingency": root}))
     trees.append(compile.formulas_query(chosen, ("part", "n", "k"), unit))

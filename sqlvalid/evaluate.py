@@ -21,7 +21,7 @@ from sqlvalid.plan import Plan, plan
 
 Ints = NDArray[np.int64]
 Table = tuple[Ints, Ints, Ints]
-Columns = dict[str, Sequence[Any]]
+Columns = Mapping[str, Sequence[Any]]
 Series = dict[str, pl.Series]
 
 INCOMPARABLE = "truth and labels have types that cannot be compared to the letter"
@@ -54,13 +54,13 @@ def scores(values: Mapping[str, Sequence[float | None]], undefined: Sequence[lis
 
 
 def statistics_of(cells: Cells, planned: Plan) -> tuple[list[Any], Columns]:
-    """The statistics of a plan, in SQL and by kernels: the parts, and a value of each per column."""
+    """The statistics of a plan, by SQL and kernels: the parts, and columns with a value of each."""
     with session({"fetched": cells.table}, cells.table.num_rows) as con:
         parts, columns = _statistics(con, planned, cells)
         reads_cells = any("contingency" in kernel.reads for kernel in planned.kernels)
         split = list(tables(contingencies(con, cells), parts)) if reads_cells else []
     for kernel in planned.kernels:
-        columns |= _KERNELS[kernel.name](split, columns)
+        columns = {**columns, **_KERNELS[kernel.name](split, columns)}
     return parts, columns
 
 
@@ -74,17 +74,13 @@ def refuse_undefined(frame: pl.DataFrame) -> None:
 def contingencies(con: Connection, cells: Cells) -> pa.Table:
     """The contingency of all parts, NULLs and noise seen to."""
     policy = cells.policy
-    text = compile.root_sql(cells.root, policy.noise, policy.noise_as, cells.may_be_nan)
+    text = compile.root_sql(cells.root, policy.noise, policy.noise_as, cells.floats)
     return con.sql(text).to_arrow_table()
 
 
-def _statistics(
-    con: Connection, planned: Plan, cells: Cells
-) -> tuple[list[Any], Columns]:
+def _statistics(con: Connection, planned: Plan, cells: Cells) -> tuple[list[Any], Columns]:
     policy = cells.policy
-    text = compile.statistics_sql(
-        planned, cells.root, policy.noise, policy.noise_as, cells.may_be_nan
-    )
+    text = compile.statistics_sql(planned, cells.root, policy.noise, policy.noise_as, cells.floats)
     rows = con.execute(text).fetchall()
     names = [described[0] for described in con.description or ()]
     columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
@@ -206,4 +202,8 @@ def _tail(split: Sequence[Table], columns: Columns) -> Columns:
     return {"chi2_tail": tails.mcnemar_tail(yn, ny).tolist()}
 
 
-_KERNELS: dict[str, Callable[[Sequence[Table], Columns], Columns]] = {"matching": _matching, "chance": _chance, "tail": _tail}
+_KERNELS: dict[str, Callable[[Sequence[Table], Columns], Columns]] = {
+    "matching": _matching,
+    "chance": _chance,
+    "tail": _tail,
+}

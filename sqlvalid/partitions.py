@@ -22,6 +22,7 @@ _NESTED = ("[", "STRUCT", "MAP", "UNION", "LIST")
 
 NoiseAs = Literal["exclude", "cluster", "singletons"]
 Nulls = Literal["raise", "drop"]
+Undefined = Literal["null", "raise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Policy:
         if noise is None:
             if noise_as is not None:
                 raise BadArgument(
-                    f"noise_as={noise_as!r} needs noise=, the label that means noise, as in noise=-1"
+                    f"noise_as={noise_as!r} needs noise=, the label that means noise, as noise=-1"
                 )
             return cls(nulls)  # type: ignore[arg-type]
         if not isinstance(noise, (int, float, str)):

@@ -7,17 +7,16 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from sqlglot import exp
 
 from sqlvalid import compile, partitions
 from sqlvalid.catalog import EXTERNAL, resolve
-from sqlvalid.cells import Cells, check
+from sqlvalid.cells import Cells, check, readings
 from sqlvalid.engines import Scan
 from sqlvalid.engines.duckdb import Connection, DuckDB, columns_of, engine_for, session
 from sqlvalid.engines.sources import Source, describe
 from sqlvalid.errors import BadArgument, BadData, listed, one_of
 from sqlvalid.evaluate import evaluate, refuse_undefined
-from sqlvalid.partitions import NoiseAs, Nulls, Policy
+from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.score import log_unit, named, refuse_incomparable
 
 
@@ -34,7 +33,7 @@ def score_runs(
     noise: int | float | str | bool | None = None,
     noise_as: NoiseAs | None = None,
     nulls: Nulls = "raise",
-    undefined: str = "null",
+    undefined: Undefined = "null",
     log_base: float | None = None,
     con: Connection | None = None,
 ) -> pl.DataFrame:
@@ -81,15 +80,9 @@ def score_runs(
         query = compile.run_cells(met.table, held.table, run, point, label, truth, weight)
         table = engine.fetch(query)
         _check_complete(engine, of_runs, met, table, whole, run, point)
-    types = (held.types[truth], met.types[label])
-    policy.check_noise(label, types[1])
-    cells = Cells(
-        table,
-        (),
-        policy,
-        any(map(partitions.is_float, types)),
-        partitions.kind_of(types[0]) == partitions.kind_of(types[1]),
-    )
+    types = {"truth": held.types[truth], "label": met.types[label]}
+    policy.check_noise(label, types["label"])
+    cells = Cells(table, (), policy, *readings(types))
     check(cells, {"truth": [truth], "label": [label]}, None)
     refuse_incomparable(cells, chosen, indices)
     frame = named(evaluate(cells, chosen, ("n", "k"), unit), cells)
@@ -147,7 +140,9 @@ def _check_complete(
     totals = (whole["points"], whole["points"], whole["marks"], whole["marks_xor"])
     with session({"fetched": table}, table.num_rows) as con:
         rows = con.execute(compile.completeness_sql()).fetchall()
-    bad = [(part, met, known) for part, met, known, *marks in rows if (met, known, *marks) != totals]
+    bad = [
+        (part, met, known) for part, met, known, *marks in rows if (met, known, *marks) != totals
+    ]
     if not bad:
         return
     part, seen, known = bad[0]
@@ -157,7 +152,7 @@ def _check_complete(
             f"run {part!r}{more} has {seen - known} rows whose {point!r} is not in points"
         )
     twice: list[Any] = []
-    if source.kind != "stream":
+    if source.kind not in ("stream", "relation"):
         query = compile.points_twice(met.table, run, point, part)
         twice = engine.fetch(query)["point"].to_pylist()
     have = f"{seen} rows for {whole['points']} points"

@@ -15,7 +15,7 @@ from sqlvalid.engines.duckdb import Connection, columns_of, engine_for
 from sqlvalid.engines.sources import Source, describe
 from sqlvalid.errors import BadArgument, BadData, one_of
 from sqlvalid.evaluate import evaluate, refuse_undefined
-from sqlvalid.partitions import NoiseAs, Nulls, Policy
+from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 
 
 def score(
@@ -28,7 +28,7 @@ def score(
     noise: int | float | str | bool | None = None,
     noise_as: NoiseAs | None = None,
     nulls: Nulls = "raise",
-    undefined: str = "null",
+    undefined: Undefined = "null",
     log_base: float | None = None,
     con: Connection | None = None,
 ) -> pl.DataFrame:
@@ -162,6 +162,4 @@ def named(frame: pl.DataFrame, cells: Cells) -> pl.DataFrame:
     if not cells.keys:
         return frame
     names = {part: key[0] for part, key in enumerate(cells.keys)}
-    return frame.with_columns(
-        pl.col("partition").replace_strict(names, return_dtype=pl.String)
-    )
+    return frame.with_columns(pl.col("partition").replace_strict(names, return_dtype=pl.String))

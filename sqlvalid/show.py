@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sqlvalid.catalog import CATALOG
-from sqlvalid.errors import BadArgument, listed
+from sqlvalid.errors import BadArgument
 
 Format = Literal["table", "csv", "json", "parquet"]
 FORMATS = ("table", "csv", "json", "parquet")
@@ -104,12 +104,10 @@ def notes(frame: pl.DataFrame) -> list[str]:
 def write(
     frame: pl.DataFrame, format_: str | None, output: Path | None, table: Table | None = None
 ) -> None:
-    """Put a frame on the terminal or into a file; the file's ending decides if nothing else does."""
+    """Put a frame on the terminal or into a file, whose ending decides if nothing else does."""
     if format_ is None:
         ending = output.suffix.lstrip(".").lower() if output is not None else "table"
         format_ = ending if ending in FORMATS else "table"
-    if format_ not in FORMATS:
-        raise BadArgument(f"format {format_!r} is not known; use one of {listed(FORMATS)}")
     if format_ == "parquet":
         if output is None:
             raise BadArgument("parquet needs a file: add -o FILE")

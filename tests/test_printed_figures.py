@@ -218,7 +218,7 @@ def test_figure(figure: dict[str, Any], computed: Values) -> None:
     value = computed[figure["id"]]
 
     if figure["match"]:
-        # Half a unit of the last printed digit (in P a whole one); 1e-12 is for its own binary form.
+        # Half a unit of the last printed digit (in P a whole one); 1e-12 is for its binary form.
         assert value == pytest.approx(figure["printed"], rel=0, abs=figure["tolerance"] + 1e-12)
     assert value == pytest.approx(figure["reproduced"], **precision_of(figure))
 

@@ -41,7 +41,9 @@ def test_there_are_cases() -> None:
 def test_indices_by_their_clustercrit_names(case: dict[str, Any]) -> None:
     expected = reference(case)
 
-    row = sv.score(frame_of(case), "found", truth="truth", indices=list(expected)).row(0, named=True)
+    row = sv.score(frame_of(case), "found", truth="truth", indices=list(expected)).row(
+        0, named=True
+    )
 
     for name, value in expected.items():
         (index,) = resolve(name)
@@ -56,7 +58,9 @@ def test_indices_by_their_clustercrit_names(case: dict[str, Any]) -> None:
 def test_exactly_the_undefined_have_a_reason(case: dict[str, Any]) -> None:
     expected = reference(case)
 
-    row = sv.score(frame_of(case), "found", truth="truth", indices=list(expected)).row(0, named=True)
+    row = sv.score(frame_of(case), "found", truth="truth", indices=list(expected)).row(
+        0, named=True
+    )
 
     reasons = dict(reason.split(": ", 1) for reason in row["undefined"])
     assert set(reasons) == {resolve(name)[0].name for name, v in expected.items() if v is None}

@@ -93,7 +93,7 @@ PAIRS = (
         "D 128, Z 17.11, V 53",
         "yy / (yy + yn + ny)",
         "Of the pairs together in either partition, the share together in both.",
-        groups=("clustercrit", "zaki", "vendramin"),
+        groups=("clustercrit", "zaki"),
         undefined=(_NO_PAIR, _ALONE_BOTH),
     ),
     _pairs(
@@ -150,7 +150,7 @@ PAIRS = (
         "(yy + nn) / (yy + yn + ny + nn)",
         "The share of pairs on which truth and labels agree.",
         aliases=("rand_score",),
-        groups=("clustercrit", "zaki", "vendramin", "sklearn"),
+        groups=("clustercrit", "zaki", "sklearn"),
         undefined=(_NO_PAIR,),
     ),
     _pairs(
@@ -191,7 +191,7 @@ PAIRS = (
         " ELSE 2 * pair_determinant / ((yy + yn) * (yn + nn) + (yy + ny) * (ny + nn)) END",
         "The Rand index adjusted for chance (Hubert & Arabie); 1 for identical partitions.",
         aliases=("adjusted_rand", "adjusted_rand_score"),
-        groups=("vendramin", "sklearn"),
+        groups=("sklearn",),
         lower=-0.5,
     ),
 )
@@ -307,7 +307,11 @@ ENTROPY = (
     _nats("h_truth", "Z 17.1.2", "truth_nats", "Entropy of the truth.", swapped="h_labels"),
     _nats("h_labels", "Z 17.1.2", "labels_nats", "Entropy of the labels.", swapped="h_truth"),
     _nats(
-        "h_joint", "Z 17.3", "joint_nats", "Entropy of truth and labels together.", swapped="h_joint"
+        "h_joint",
+        "Z 17.3",
+        "joint_nats",
+        "Entropy of truth and labels together.",
+        swapped="h_joint",
     ),
     _nats(
         "conditional_entropy",
@@ -387,7 +391,8 @@ ENTROPY = (
         "ami",
         "P Table III",
         f"CASE WHEN {_SAME} THEN 1"
-        " ELSE (mi_nats - expected_mi_nats) / ((truth_nats + labels_nats) / 2 - expected_mi_nats) END",
+        " ELSE (mi_nats - expected_mi_nats)"
+        " / ((truth_nats + labels_nats) / 2 - expected_mi_nats) END",
         "Mutual information adjusted for chance, with the arithmetic mean of the entropies.",
         aliases=("adjusted_mutual_info", "adjusted_mutual_info_score"),
         groups=("sklearn",),

@@ -16,7 +16,7 @@ from sqlvalid.engines.sources import Source
 class Scan:
     """Data that an engine can read: what stands in FROM, and the type of each column."""
 
-    table: exp.Expression
+    table: exp.Expr
     types: dict[str, str]
     rows: int | None = None
 
@@ -30,7 +30,7 @@ class Engine(Protocol):
     def kept(self, scan: Scan, wanted: Sequence[str]) -> Scan:
         """Read a one-shot stream once and keep it, so that it can be read again."""
 
-    def fetch(self, query: exp.Expression) -> pa.Table:
+    def fetch(self, query: exp.Expr) -> pa.Table:
         """Run one statement and bring its result home."""
 
     def close(self) -> None:

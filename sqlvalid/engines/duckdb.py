@@ -69,7 +69,8 @@ def readable(what: str) -> Iterator[None]:
 class DuckDB:
     """An engine on the user's connection if one is given, else on a private one."""
 
-    def __init__(self, con: Connection | None = None) -> None:
+    def __init__(self, con: Connection | None = None, *, alone: bool = True) -> None:
+        self._alone = alone
         self._owned = con is None
         self.con = private() if con is None else con
         self._registered: list[str] = []
@@ -107,16 +108,22 @@ class DuckDB:
         return self._typed(self.register(self.fetch(query.select(*map(column, wanted)))))
 
     def _scan_relation(self, relation: duckdb.DuckDBPyRelation, wanted: Sequence[str]) -> Scan:
-        if self._relation is not None or not self._owned:
+        """Run on the relation's own connection, or bring it here where it meets other data."""
+        if not self._alone:
             columns = [exp.to_identifier(name, quoted=True).sql("duckdb") for name in wanted]
-            return self._typed(self.register(relation.select(", ".join(columns)).to_arrow_table()))
+            chosen = relation.select(", ".join(columns))
+            # The relation may lie on this very connection, which cannot stream to itself.
+            here = chosen.to_arrow_reader() if self._owned else chosen.to_arrow_table()
+            return self._typed(self.register(here))
         name = _fresh()
         self._relation = (name, relation)
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         return Scan(table(name), types)
 
-    def _typed(self, readable_as: exp.Expression) -> Scan:
-        relation = self._query(exp.Select().select("*").from_(readable_as.copy()).limit(0).sql("duckdb"))
+    def _typed(self, readable_as: exp.Expr) -> Scan:
+        relation = self._query(
+            exp.Select().select("*").from_(readable_as.copy()).limit(0).sql("duckdb")
+        )
         return Scan(readable_as, dict(zip(relation.columns, map(str, relation.types), strict=True)))
 
     def register(self, data: Any, name: str | None = None) -> exp.Table:
@@ -126,7 +133,7 @@ class DuckDB:
         self._registered.append(name)
         return table(name)
 
-    def fetch(self, query: exp.Expression) -> pa.Table:
+    def fetch(self, query: exp.Expr) -> pa.Table:
         """Run one statement and bring its result home as Arrow."""
         with readable(self._read):
             return self._query(query.sql("duckdb")).to_arrow_table()
@@ -134,8 +141,11 @@ class DuckDB:
     def _query(self, text: str) -> duckdb.DuckDBPyRelation:
         if self._relation is not None and self._relation[0] in text:
             name, relation = self._relation
-            return relation.query(name, text)
-        return self.con.sql(text)
+            result = relation.query(name, text)
+        else:
+            result = self.con.sql(text)
+        assert result is not None  # every statement of ours is a SELECT
+        return result
 
 
 def columns_of(source: Source, con: Connection | None) -> Source:
@@ -172,5 +182,5 @@ def _fresh() -> str:
 
 def engine_for(sources: Sequence[Source], con: Connection | None) -> DuckDB:
     """Choose the connection: the user's where a source lies there, else a private one."""
-    there = any(s.kind == "table" or s.kind == "file" and "://" in s.what for s in sources)
-    return DuckDB(con if there else None)
+    there = any(s.kind == "table" or (s.kind == "file" and "://" in s.what) for s in sources)
+    return DuckDB(con if there else None, alone=len(sources) == 1)

@@ -14,8 +14,8 @@ import polars as pl
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlvalid.identifiers import split_name, table
 from sqlvalid.errors import BadArgument, BadData, UnknownColumn, did_you_mean, listed
+from sqlvalid.identifiers import split_name, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +94,7 @@ def describe(data: object, con: duckdb.DuckDBPyConnection | None = None) -> Sour
     if "pyarrow.dataset" in sys.modules and isinstance(
         data, sys.modules["pyarrow.dataset"].Dataset
     ):
-        return Source("frame", tuple(data.schema.names), "the dataset", data)  # type: ignore[attr-defined]
+        return Source("frame", tuple(data.schema.names), "the dataset", data)
     if _is_pandas(data):
         return _pandas(data)
     if hasattr(data, "__arrow_c_stream__"):

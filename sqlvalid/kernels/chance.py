@@ -53,7 +53,8 @@ def _reach(a: Floats, b: Floats, total: float) -> Floats:
     """How far from the mode terms matter: Bernstein's bound, and never past the support."""
     variance = a * (b / total) * (1 - np.maximum(a, b) / total)
     beyond = _NATS / 3 + np.sqrt(_NATS * _NATS / 9 + 2 * _NATS * np.maximum(variance, 0))
-    return np.minimum(np.ceil(beyond) + 1, np.minimum(a, b))
+    reach: Floats = np.minimum(np.ceil(beyond) + 1, np.minimum(a, b))
+    return reach
 
 
 def _expected_term(a: Floats, b: Floats, mode: Floats, total: float, width: int) -> Floats:

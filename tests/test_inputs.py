@@ -49,7 +49,7 @@ IN_MEMORY: dict[str, Callable[[], Any]] = {
     "dataset": lambda: ds.dataset(IRIS.to_arrow()),
     "pandas": IRIS.to_pandas,
     "capsule": lambda: Capsule(IRIS.to_arrow()),
-    "relation": lambda: duckdb.sql("SELECT * FROM read_csv('{}')".format(_iris_path())),
+    "relation": lambda: duckdb.sql(f"SELECT * FROM read_csv('{_iris_path()}')"),
 }
 
 

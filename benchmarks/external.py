@@ -1,0 +1,195 @@
+"""Speed and memory of the external indices, each as a ratio taken in one run.
+
+    pip install '.[bench]' && python benchmarks/external.py [--quick]
+
+Every bar is printed with what was measured; a missed bar ends the program with an error.
+Times are the median of five, except a peer that takes more than 20 s, which runs once
+(marked 1x). Memory is the peak of a process of its own that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import duckdb
+import numpy as np
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+from threadpoolctl import threadpool_info
+
+import sqlvalid as sv
+from sqlvalid import show
+
+K = 100
+SQL_INDICES = [
+    row["name"]
+    for row in sv.indices().iter_rows(named=True)
+    if row["family"] in ("pairs", "entropy") and row["name"] not in ("pair_f", "ami", "mcnemar_p")
+]
+PEAK = """
+import resource, sys
+{body}
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+Row = tuple[str, str, str, bool]
+
+
+def timed(work: Callable[[], object], repeats: int = 5) -> tuple[float, str]:
+    """Median seconds of a work, once warm; one run if it is slow."""
+    started = time.perf_counter()
+    work()
+    first = time.perf_counter() - started
+    if first > 20:
+        return first, "1x"
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return median(times), f"{repeats}x"
+
+
+def peak_mib(body: str) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK.format(body=body)], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout.split()[-1])
+
+
+def write_assignments(file: Path, rows: int) -> None:
+    """Two integer columns with 100 values each that agree on seven rows of ten."""
+    con = duckdb.connect()
+    con.execute("SELECT setseed(0.5)")
+    con.execute(
+        f"""COPY (
+          SELECT a, CASE WHEN r < 0.7 THEN a ELSE b END AS b
+          FROM (SELECT (random() * {K})::BIGINT % {K} AS a, (random() * {K})::BIGINT % {K} AS b,
+                random() AS r FROM range({rows}))
+        ) TO '{file}' (FORMAT parquet)"""
+    )
+    con.close()
+
+
+def scan_rows(folder: Path, rows: int, slack: float, faster: float) -> list[Row]:
+    """All pair and entropy indices from parquet, against the bare grouping and scikit-learn."""
+    file = folder / f"assignments-{rows}.parquet"
+    write_assignments(file, rows)
+    con = duckdb.connect()
+    text = f"SELECT a, b, count(*) FROM read_parquet('{file}') GROUP BY ALL"
+    bare, _ = timed(lambda: con.execute(text).fetchall())
+    ours, _ = timed(lambda: sv.score(file, "b", truth="a", indices=SQL_INDICES))
+    body = f"import sqlvalid as sv; sv.score({str(file)!r}, 'b', truth='a', indices={SQL_INDICES})"
+    memory = peak_mib(body)
+    arrays = con.execute(f"SELECT a, b FROM read_parquet('{file}')").fetchnumpy()
+    con.close()
+    peer, times = timed(lambda: adjusted_rand_score(arrays["a"], arrays["b"]))
+    label = f"{len(SQL_INDICES)} pair and entropy indices, {rows // 10**6}M rows"
+    limit = 1.4 * bare + slack
+    return [
+        (
+            label,
+            f"{ours * 1e3:.0f} ms = {ours / bare:.2f} × bare GROUP BY ({bare * 1e3:.0f} ms)",
+            f"≤ 1.4 ×{f' + {slack * 1e3:.0f} ms' if slack else ''}",
+            ours <= limit,
+        ),
+        (label, f"peak {memory} MiB", "< 500 MiB", memory < 500),
+        (
+            label,
+            f"{peer / ours:.0f} × faster than adjusted_rand_score alone ({peer:.2f} s, {times})",
+            f"≥ {faster:g} ×",
+            peer >= faster * ours,
+        ),
+    ]
+
+
+def ami(folder: Path, rows: int) -> list[Row]:
+    file = folder / f"assignments-{rows}.parquet"
+    ours, _ = timed(lambda: sv.score(file, "b", truth="a", indices="ami"))
+    con = duckdb.connect()
+    arrays = con.execute(f"SELECT a, b FROM read_parquet('{file}')").fetchnumpy()
+    con.close()
+    peer, times = timed(lambda: adjusted_mutual_info_score(arrays["a"], arrays["b"]))
+    said = (
+        f"{ours * 1e3:.0f} ms, {peer / ours:.0f} × faster than scikit-learn ({peer:.2f} s, {times})"
+    )
+    return [(f"ami, {rows // 10**6}M rows, k={K}", said, "≥ 50 ×", peer >= 50 * ours)]
+
+
+def many_runs(runs: int, points: int) -> list[Row]:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 10, points)
+    labels = np.where(rng.random((runs, points)) < 0.7, truth, rng.integers(0, 10, (runs, points)))
+    long = pl.DataFrame(
+        {
+            "run": np.repeat(np.arange(runs), points),
+            "point": np.tile(np.arange(points), runs),
+            "label": labels.ravel(),
+        }
+    )
+    held = pl.DataFrame({"point": np.arange(points), "truth": truth})
+    ours, _ = timed(lambda: sv.score_runs(long, points=held, truth="truth", indices=SQL_INDICES))
+    peer, times = timed(lambda: [adjusted_rand_score(truth, row) for row in labels])
+    said = f"{ours:.2f} s, {peer / ours:.1f} × faster than a loop of adjusted_rand_score"
+    work = f"{runs} runs × {points // 1000}k points, one call"
+    return [(work, f"{said} ({peer:.2f} s, {times})", "≥ 4 ×", peer >= 4 * ours)]
+
+
+def small() -> list[Row]:
+    frame = sv.iris()
+    ours, _ = timed(lambda: sv.score(frame, "km3", truth="species"), repeats=25)
+    return [
+        ("score on 150 rows, all indices, warm", f"{ours * 1e3:.1f} ms", "≤ 30 ms", ours <= 0.03)
+    ]
+
+
+def importing() -> list[Row]:
+    code = "import time; s = time.perf_counter(); import sqlvalid; print(time.perf_counter() - s)"
+
+    def once() -> float:
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        return float(run.stdout)
+
+    once()
+    seconds = median(once() for _ in range(5))
+    return [("import sqlvalid", f"{seconds:.2f} s", "≤ 0.6 s", seconds <= 0.6)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="leave out the 100M rows")
+    quick = parser.parse_args().quick
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows += small() + importing() + many_runs(1000, 10_000)
+        rows += scan_rows(folder, 10_000_000, slack=0.025, faster=15) + ami(folder, 10_000_000)
+        if not quick:
+            rows += scan_rows(folder, 100_000_000, slack=0.0, faster=20)
+    table = Table("work", "measured", "bar", "")
+    for work, measured, bar, held in rows:
+        table.add_row(work, measured, bar, "ok" if held else "MISSED")
+    console: Console = show.console()
+    console.print(table)
+    for library in threadpool_info():
+        console.print(
+            f"{library['internal_api']} {library['version']}: {library['num_threads']} threads"
+        )
+    missed = [work for work, _, _, held in rows if not held]
+    if missed:
+        raise SystemExit(f"missed: {'; '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()

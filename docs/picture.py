@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 from rich.console import Console
@@ -16,9 +17,13 @@ def main() -> None:
     frame = sv.iris()
     chosen = ["ari", "jaccard", "hubert", "accuracy", "purity", "bcubed_f1", "nmi", "ami", "vi"]
     labels = frame.columns[5:]
-    console.print("[bold]$ sqlvalid score iris.csv --labels '*' --truth species[/]\n")
+    console.print("[bold]$ sqlvalid demo[/]\n")
     console.print(show.scored(sv.score(frame, labels, truth="species", indices=chosen)))
-    console.save_svg(str(Path(__file__).parent / "demo.svg"), title="sqlvalid")
+    picture = console.export_svg(title="sqlvalid")
+    picture = re.sub(
+        r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL
+    )  # nothing from elsewhere
+    (Path(__file__).parent / "demo.svg").write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":

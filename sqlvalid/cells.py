@@ -52,7 +52,7 @@ def fetch_cells(
         table,
         tuple(keys),
         policy,
-        *readings(types),
+        *readings(types, table),
         root="contingency" if len(keys[0]) == 1 else "triples",
     )
     roles = {"truth": [truth] * len(keys), "label": [key[0] for key in keys]}
@@ -62,10 +62,18 @@ def fetch_cells(
     return cells
 
 
-def readings(types: dict[str, str]) -> tuple[tuple[str, ...], bool]:
-    """Which of the columns truth, label and other are floats; whether truth and label compare."""
+def readings(types: dict[str, str], table: pa.Table | None = None) -> tuple[tuple[str, ...], bool]:
+    """Which of the columns truth, label and other are floats; whether truth and label compare.
+
+    Integers that a float cannot hold do not compare with floats.
+    """
     floats = tuple(role for role, type_name in types.items() if is_float(type_name))
-    return floats, kind_of(types["truth"]) == kind_of(types["label"])
+    comparable = kind_of(types["truth"]) == kind_of(types["label"])
+    if comparable and table is not None and ("truth" in floats) != ("label" in floats):
+        whole = table["label" if "truth" in floats else "truth"]
+        limits = pc.min_max(whole).as_py()
+        comparable = all(v is None or abs(v) <= 2**53 for v in limits.values())
+    return floats, comparable
 
 
 def check(cells: Cells, roles: dict[str, list[str]], weight: str | None) -> None:

@@ -222,7 +222,7 @@ def root(
 ) -> exp.Select:
     """`contingency` or `triples` from fetched cells, without what is empty, NULL, NaN or noise."""
     labels = ["label"] if name == "contingency" else ["label", "other"]
-    query = exp.Select().from_("fetched").select("part", "truth")
+    query = exp.Select().from_("fetched").select("part", _unsigned_zero("truth", floats))
     query = query.where("n > 0", "truth IS NOT NULL", *(f"{c} IS NOT NULL" for c in labels))
     query = query.where(*(f"NOT ISNAN({c})" for c in floats))
     for label in labels:
@@ -232,8 +232,13 @@ def root(
             named = exp.func("NULLIF", exp.column(label), literal(noise))
             query = query.select(exp.alias_(named, label))
         else:
-            query = query.select(label)
+            query = query.select(_unsigned_zero(label, floats))
     return query.select("n")
+
+
+def _unsigned_zero(name: str, floats: tuple[str, ...]) -> str:
+    """0.0 and -0.0 are one label to SQL, and must be one to what reads the cells."""
+    return f"CASE WHEN {name} = 0 THEN 0 ELSE {name} END AS {name}" if name in floats else name
 
 
 def statistics_query(plan: Plan, roots: Mapping[str, exp.Select]) -> exp.Select:

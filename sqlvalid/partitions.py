@@ -18,7 +18,7 @@ _INTEGERS = frozenset(
      "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 )  # fmt: skip
 _FLOATS = frozenset(("FLOAT", "DOUBLE"))
-_NESTED = ("[", "STRUCT", "MAP", "UNION", "LIST")
+_NO_LABELS = ("STRUCT", "MAP", "UNION", "LIST", "INTERVAL")
 
 NoiseAs = Literal["exclude", "cluster", "singletons"]
 Nulls = Literal["raise", "drop"]
@@ -124,8 +124,11 @@ def choose_labels(
 
 def check_label_type(column: str, type_name: str) -> None:
     """Refuse what cannot be a label."""
-    if type_name.endswith("]") or type_name.upper().startswith(_NESTED):
-        raise BadData(f"column {column!r} is {type_name}; labels must be plain values")
+    if type_name.endswith("]") or type_name.upper().startswith(_NO_LABELS):
+        raise BadData(
+            f"column {column!r} is {type_name}; labels must be plain values: numbers, text,"
+            " booleans, dates or times"
+        )
 
 
 def check_weight_type(column: str, type_name: str) -> None:

@@ -82,7 +82,7 @@ def score_runs(
         _check_complete(engine, of_runs, met, table, whole, run, point)
     types = {"truth": held.types[truth], "label": met.types[label]}
     policy.check_noise(label, types["label"])
-    cells = Cells(table, (), policy, *readings(types))
+    cells = Cells(table, (), policy, *readings(types, table))
     check(cells, {"truth": [truth], "label": [label]}, None)
     refuse_incomparable(cells, chosen, indices)
     frame = named(evaluate(cells, chosen, ("n", "k"), unit), cells)

@@ -412,14 +412,14 @@ def comparison_counts(truth: Labels, primary: Labels, alternative: Labels) -> Co
 
 
 COMPARATIVE: dict[str, Callable[[int, int, int, int], float | None]] = {
-    "comparative_deviation": lambda br, rw, wr, bw: _or_zero(rw - wr, rw + wr, br + bw),
+    "comparative_deviation": lambda br, rw, wr, bw: _or_zero(rw - wr, rw + wr),
     "polarization": lambda br, rw, wr, bw: ratio(br + rw - bw, br + rw + wr + bw),
-    "comparative_rightness": lambda br, rw, wr, bw: _or_zero(br + rw, br + rw + wr, bw),
-    "effective_rightness": lambda br, rw, wr, bw: _or_zero(br + rw - wr, br + rw + wr, bw),
+    "comparative_rightness": lambda br, rw, wr, bw: _or_zero(br + rw, br + rw + wr),
+    "effective_rightness": lambda br, rw, wr, bw: _or_zero(br + rw - wr, br + rw + wr),
     "effective_superiority": lambda br, rw, wr, bw: ratio(br + rw - wr, br + rw + wr + bw),
 }
 
 
-def _or_zero(numerator: int, denominator: int, others: int) -> float | None:
-    """0 for a zero denominator, and None where there is no pair of points at all."""
-    return 0.0 if denominator == 0 and others else ratio(numerator, denominator)
+def _or_zero(numerator: int, denominator: int) -> float | None:
+    """0 for a zero denominator."""
+    return 0.0 if denominator == 0 else ratio(numerator, denominator)

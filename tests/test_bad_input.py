@@ -59,6 +59,14 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "index with a bad parameter": ({"indices": "pair_f(-1)"}, "alpha must be a positive number"),
     "index with no parameter": ({"indices": "rand(2)"}, "'pair_f\\(alpha\\)'"),
     "nested label": ({"labels": "nested"}, "BIGINT\\[\\]; labels must be plain"),
+    "durations as labels": (
+        {"data": FRAME.with_columns(km3=pl.duration(days=pl.col("km3")))},
+        "INTERVAL; labels",
+    ),
+    "integers of 128 bits": (
+        {"data": FRAME.with_columns(pl.col("km3").cast(pl.Int128))},
+        "Int128.*cast it",
+    ),
     "NULL labels": ({"labels": "holes"}, "'holes' is NULL in 2 rows; give nulls=\"drop\""),
     "NaN labels": ({"labels": "floats"}, "'floats' is NaN in 1 row;"),
     "NULL labels beside good ones": ({"labels": ["km3", "holes"]}, "'holes' is NULL in 2 rows"),
@@ -146,7 +154,7 @@ def test_pandas_columns_twice_are_refused() -> None:
 
 def test_python_objects_are_refused() -> None:
     data = pl.DataFrame({"t": [1, 2], "l": pl.Series([object(), object()], dtype=pl.Object)})
-    with pytest.raises(sv.SqlvalidError, match="cannot be read"):
+    with pytest.raises(sv.SqlvalidError, match="column 'l' is Object"):
         sv.score(data, "l", truth="t")
 
 

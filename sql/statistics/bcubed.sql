@@ -1,8 +1,8 @@
 -- bcubed: for each point the share of its cluster (of its class) that is of its class (in its
--- cluster), itself included, averaged over the points.
+-- cluster), itself included, averaged over the points; LEAST takes off what rounding may add.
 SELECT
   part,
-  SUM(copies * size / points * (size / size_label)) AS bcubed_p,
-  SUM(copies * size / points * (size / size_truth)) AS bcubed_r
+  LEAST(1, SUM(copies * size / points * (size / size_label))) AS bcubed_p,
+  LEAST(1, SUM(copies * size / points * (size / size_truth))) AS bcubed_r
 FROM cells
 GROUP BY part

@@ -18,7 +18,6 @@ def _measure(name: str, source: str, formula: str, about: str, **more: object) -
         "groups": ("comparative",),
         "lower": -1.0,
         "perfect": None,
-        "undefined": (_NO_PAIR,),
     } | more
     return Index(name, "comparative", source, formula, about, **row)  # type: ignore[arg-type]
 
@@ -36,6 +35,7 @@ COMPARATIVE: tuple[Index, ...] = (
         "P 6",
         "(br + rw - bw) / (br + rw + wr + bw)",
         "How far the primary leans to right decisions.",
+        undefined=(_NO_PAIR,),
     ),
     _measure(
         "comparative_rightness",
@@ -55,5 +55,6 @@ COMPARATIVE: tuple[Index, ...] = (
         "P 9",
         "(br + rw - wr) / (br + rw + wr + bw)",
         "The primary's right pairs less those only the alternative gets right, of all pairs.",
+        undefined=(_NO_PAIR,),
     ),
 )

@@ -59,7 +59,7 @@ class Index:
         """
         if self.parameter is None or not (math.isfinite(value) and value > 0):
             raise ValueError(value)
-        shown = f"{value:g}"
+        shown = f"{value:g}" if float(f"{value:g}") == value else repr(value)
         formula = self.formula.replace(f"{{{self.parameter}}}", repr(value))
         return replace(
             self, name=f"{self.name}({shown})", formula=formula, aliases=(), parameter=None

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 import polars as pl
@@ -20,6 +20,7 @@ from sqlvalid.identifiers import split_name, table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Kind = Literal["frame", "stream", "file", "table", "relation"]
 
 _READERS = {
@@ -65,9 +66,9 @@ class Source:
             )
         data = self.payload
         if isinstance(data, pl.DataFrame):
-            return data.select(wanted)
+            return _checked_polars(data.select(wanted))
         if isinstance(data, pl.LazyFrame):
-            return _stream(data.select(wanted))
+            return _stream(_checked_polars(data.select(wanted)))
         if isinstance(data, pa.Table):
             return data.select(list(wanted))
         if _is_pandas(data):
@@ -208,6 +209,14 @@ def _checked_pandas(data: Any) -> Any:
                     f"column {name!r} mixes types of values ({kind}); make them all text"
                     " or all numbers"
                 )
+    return data
+
+
+def _checked_polars(data: Frame) -> Frame:
+    """Refuse columns that Polars cannot hand over."""
+    for name, dtype in data.collect_schema().items():
+        if dtype in (pl.Object, pl.Int128, pl.UInt128):
+            raise BadData(f"column {name!r} is {dtype}, which Arrow does not have; cast it")
     return data
 
 

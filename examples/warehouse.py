@@ -11,7 +11,8 @@ def main() -> None:
     con = duckdb.connect()
     con.execute(
         """CREATE TABLE assignments AS
-        SELECT i % 7 AS gold, i % 14 AS seg_v1, (i * i) % 7 AS seg_v2 FROM range(1_000_000) AS r(i)"""
+        SELECT i % 7 AS gold, i % 14 AS seg_v1, (i * i) % 7 AS seg_v2
+        FROM range(1_000_000) AS r(i)"""
     )
 
     # A table of the connection; nothing is created on it.
@@ -28,7 +29,9 @@ def main() -> None:
     print(sv.score("cells", labels="seg*", truth="gold", weight="row_count", con=con))
 
     # One statement for an engine that is not here; on DuckDB it gives the same.
-    print(sv.sql(["ari", "nmi"], table="assignments", truth="gold", label="seg_v1", dialect="trino"))
+    print(
+        sv.sql(["ari", "nmi"], table="assignments", truth="gold", label="seg_v1", dialect="trino")
+    )
     text = sv.sql(["ari", "nmi"], table="assignments", truth="gold", label="seg_v1")
     print(con.sql(text))
     con.close()

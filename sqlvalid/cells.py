@@ -19,8 +19,8 @@ from sqlvalid.partitions import Policy, is_float, kind_of
 class Cells:
     """Cells brought home: part, truth, label (and other, for comparisons), n.
 
-    `keys` gives the label columns of each part in order, and is empty when the part
-    column holds the names of the partitions themselves (runs).
+    Parts are numbered. `keys` gives the label columns of each, and is empty for runs,
+    whose names are in `runs`. `floats` are the columns that may hold NaN.
     """
 
     table: pa.Table
@@ -29,6 +29,7 @@ class Cells:
     floats: tuple[str, ...]
     comparable: bool
     root: str = "contingency"
+    runs: pa.Array | None = None
 
 
 def fetch_cells(
@@ -160,4 +161,6 @@ def _check_something_left(cells: Cells, dropped: pa.ChunkedArray) -> None:
 
 def part_names(cells: Cells, parts: Sequence[Any]) -> str:
     """Name parts for a message."""
-    return listed([" vs ".join(cells.keys[p]) for p in parts] if cells.keys else parts)
+    if cells.runs is not None:
+        return listed(cells.runs[p].as_py() for p in parts)
+    return listed(" vs ".join(cells.keys[p]) for p in parts)

@@ -211,12 +211,12 @@ def completeness_sql() -> str:
         .from_("fetched")
         .select("part", "SUM(met)", "SUM(known)", "SUM(marks)", "BIT_XOR(marks_xor)")
         .group_by("part")
-        .order_by("part")
         .sql("duckdb")
     )
 
 
-@lru_cache(maxsize=256)
+# Typed caches: noise labels 1, 1.0 and True are equal to Python and not to SQL.
+@lru_cache(maxsize=256, typed=True)
 def root(
     name: str, *, noise: object = None, noise_as: str | None = None, floats: tuple[str, ...] = ()
 ) -> exp.Select:
@@ -334,7 +334,7 @@ def reasons_sql(indices: tuple[Index, ...]) -> str:
     return query.sql("duckdb")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def statistics_sql(
     plan: Plan, root_name: str, noise: object, noise_as: str | None, floats: tuple[str, ...]
 ) -> str:
@@ -343,7 +343,7 @@ def statistics_sql(
     return statistics_query(plan, roots).sql("duckdb")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64, typed=True)
 def root_sql(name: str, noise: object, noise_as: str | None, floats: tuple[str, ...]) -> str:
     """`root` as DuckDB text, kept from call to call."""
     return root(name, noise=noise, noise_as=noise_as, floats=floats).sql("duckdb")

@@ -40,7 +40,7 @@ def evaluate(
             for reasons in undefined:
                 reasons.append(f"{index.name}: {INCOMPARABLE}")
     frame = pl.DataFrame(
-        {"part": pl.Series(parts, dtype=_part_type(cells))}
+        {"part": pl.Series(parts, dtype=pl.Int64)}
         | {name: integers(columns[name]) for name in keep}
         | scores({i.name: values[i.name] for i in indices}, undefined)
     )
@@ -85,17 +85,12 @@ def _statistics(con: Connection, planned: Plan, cells: Cells) -> tuple[list[Any]
     names = [described[0] for described in con.description or ()]
     columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
     parts = list(columns.pop("part", ()))
-    missing = set(pc.unique(cells.table["part"]).to_pylist()) - set(parts)
+    missing = set(pc.unique(cells.table["part"]).to_pylist()).difference(parts)
     if missing:
         left_out = "NULLs and noise" if policy.noise_as == "exclude" else "NULLs"
         which = part_names(cells, sorted(missing))
         raise BadData(f"no usable rows are left for {which} after {left_out} are left out")
     return parts, columns
-
-
-def _part_type(cells: Cells) -> pl.DataType:
-    empty = pl.from_arrow(cells.table.select(["part"]).slice(0, 0))
-    return empty.to_series().dtype if isinstance(empty, pl.DataFrame) else empty.dtype
 
 
 def integers(values: Sequence[int]) -> pl.Series:
@@ -112,6 +107,7 @@ def values_of(
     parts = len(next(iter(columns.values())))
     if not indices:
         return {}, [[] for _ in range(parts)]
+    # DuckDB keeps the order of rows of a table that is only projected.
     table = pl.DataFrame({name: _numbers(values) for name, values in columns.items()})
     with session({"statistics": table}, parts) as con:
         rows = con.execute(compile.formulas_sql(indices, log_unit)).fetchall()

@@ -78,14 +78,14 @@ def score_runs(
         _check_types(met, held, run, point, label, truth, weight)
         whole = _summary(engine, held, point, truth, weight, nulls)
         query = compile.run_cells(met.table, held.table, run, point, label, truth, weight)
-        table = engine.fetch(query)
-        _check_complete(engine, of_runs, met, table, whole, run, point)
+        table, names = _numbered(engine.fetch(query), run)
+        _check_complete(engine, of_runs, met, table, names, whole, run, point)
     types = {"truth": held.types[truth], "label": met.types[label]}
     policy.check_noise(label, types["label"])
-    cells = Cells(table, (), policy, *readings(types, table))
+    cells = Cells(table, (), policy, *readings(types, table), runs=names)
     check(cells, {"truth": [truth], "label": [label]}, None)
     refuse_incomparable(cells, chosen, indices)
-    frame = named(evaluate(cells, chosen, ("n", "k"), unit), cells)
+    frame = named(evaluate(cells, chosen, ("n", "k"), unit), cells).sort("partition")
     if undefined == "raise":
         refuse_undefined(frame)
     return frame
@@ -128,15 +128,23 @@ def _summary(
     return whole
 
 
-def _check_complete(
-    engine: DuckDB, source: Source, met: Scan, table: pa.Table, whole: dict[str, Any],
-    run: str, point: str,
-) -> None:  # fmt: skip
-    """Refuse a run that lacks points, has one twice, or has one that points does not know."""
+def _numbered(table: pa.Table, run: str) -> tuple[pa.Table, pa.Array]:
+    """Number the runs, so that nothing after this depends on the type of their names."""
     if table.num_rows == 0:
         raise BadData("runs has no rows")
     if table["part"].null_count:
         raise BadData(f"runs: column {run!r} is NULL in some rows; every row belongs to a run")
+    encoded = table["part"].dictionary_encode().unify_dictionaries()
+    numbers = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    place = table.column_names.index("part")
+    return table.set_column(place, "part", numbers), encoded.chunk(0).dictionary
+
+
+def _check_complete(
+    engine: DuckDB, source: Source, met: Scan, table: pa.Table, names: pa.Array,
+    whole: dict[str, Any], run: str, point: str,
+) -> None:  # fmt: skip
+    """Refuse a run that lacks points, has one twice, or has one that points does not know."""
     totals = (whole["points"], whole["points"], whole["marks"], whole["marks_xor"])
     with session({"fetched": table}, table.num_rows) as con:
         rows = con.execute(compile.completeness_sql()).fetchall()
@@ -145,7 +153,8 @@ def _check_complete(
     ]
     if not bad:
         return
-    part, seen, known = bad[0]
+    number, seen, known = min(bad, key=lambda row: str(names[row[0]]))
+    part = names[number].as_py()
     more = f" (and {len(bad) - 1} more runs)" if len(bad) > 1 else ""
     if known < seen:
         raise BadData(

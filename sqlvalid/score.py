@@ -158,8 +158,8 @@ def refuse_incomparable(
 
 def named(frame: pl.DataFrame, cells: Cells) -> pl.DataFrame:
     """Put the names of the partitions in place of their numbers."""
-    frame = frame.rename({"part": "partition"})
-    if not cells.keys:
-        return frame
-    names = {part: key[0] for part, key in enumerate(cells.keys)}
-    return frame.with_columns(pl.col("partition").replace_strict(names, return_dtype=pl.String))
+    if cells.runs is not None:
+        names = pl.Series("partition", cells.runs)
+    else:
+        names = pl.Series("partition", [key[0] for key in cells.keys], dtype=pl.String)
+    return frame.select(names.gather(frame["part"]), pl.all().exclude("part"))

@@ -1,10 +1,15 @@
-"""The command `sqlvalid`: the verbs, with the same words."""
+"""The command `sqlvalid`: the verbs, with the same words.
+
+A verb that reads data becomes a command by its signature: its data is a file, or a
+table of a database file, and every other parameter is the option of that name.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,11 +17,15 @@ from typing import Annotated, Any
 import duckdb
 import polars as pl
 import typer
+from rich.console import Console
+from rich.table import Table as RichTable
 
 import sqlvalid as sv
 from sqlvalid import demo as shipped
 from sqlvalid import partitions, show
 from sqlvalid.compile import DIALECTS
+from sqlvalid.describe import Explanation
+from sqlvalid.engines.duckdb import Connection
 from sqlvalid.engines.sources import DATABASES, first_line
 from sqlvalid.errors import BadArgument, BadData, SqlvalidError, listed
 
@@ -30,141 +39,127 @@ app = typer.Typer(
 File = Annotated[
     str, typer.Argument(help="parquet, CSV or Arrow IPC (a glob works), or a .duckdb file")
 ]
-TableName = Annotated[str | None, typer.Option("--table", help="table or view of a .duckdb file")]
-Labels = Annotated[
-    list[str],
-    typer.Option("--labels", "-l", help="label columns: a,b,c or a glob; may be repeated"),
-]
-Truth = Annotated[str, typer.Option("--truth", "-t", help="column with the true classes")]
-Indices = Annotated[
-    list[str] | None,
-    typer.Option("--indices", "-i", help="names, prefixes or groups: ari,nmi; all by default"),
-]
-Weight = Annotated[str | None, typer.Option(help="column with row counts")]
-Noise = Annotated[str | None, typer.Option(help="label that means noise, as -1")]
-NoiseAs = Annotated[
-    partitions.NoiseAs | None,
-    typer.Option("--noise-as", help="what to do with noise; exclude by default"),
-]
-Nulls = Annotated[partitions.Nulls, typer.Option(help="what to do about NULL labels")]
-Undefined = Annotated[
-    partitions.Undefined, typer.Option(help="what to do where an index is undefined")
-]
-LogBase = Annotated[float | None, typer.Option("--log-base", help="base of logarithms; e")]
+Table = Annotated[str | None, typer.Option("--table", help="table or view of a .duckdb file")]
 Format = Annotated[
     show.Format | None, typer.Option("--format", "-f", help="how to write; by the file's ending")
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="file to write")]
 
-
-@app.command()
-def score(
-    file: File, labels: Labels, truth: Truth, table: TableName = None, indices: Indices = None,
-    weight: Weight = None, noise: Noise = None, noise_as: NoiseAs = None, nulls: Nulls = "raise",
-    undefined: Undefined = "null", log_base: LogBase = None, format_: Format = None,
-    output: Output = None,
-) -> None:  # fmt: skip
-    """Score clusterings against a truth."""
-    with _data(file, table) as given, _working():
-        frame = sv.score(
-            **given, labels=_list(labels), truth=truth, indices=_names(indices), weight=weight,
-            noise=_noise(noise), noise_as=noise_as, nulls=nulls, undefined=undefined,
-            log_base=log_base,
-        )  # fmt: skip
-    show.write(frame, format_, output, show.scored(frame))
-
-
-@app.command("score-runs")
-def score_runs(
-    file: File, points: Annotated[str, typer.Option(help="file, or table, with the truth")],
-    truth: Truth, table: TableName = None, run: str = "run", point: str = "point",
-    label: str = "label", indices: Indices = None, weight: Weight = None, noise: Noise = None,
-    noise_as: NoiseAs = None, nulls: Nulls = "raise", undefined: Undefined = "null",
-    log_base: LogBase = None, format_: Format = None, output: Output = None,
-) -> None:  # fmt: skip
-    """Score every run of a long table (run, point, label)."""
-    with _data(file, table) as given, _working():
-        frame = sv.score_runs(
-            given["data"], con=given["con"], points=points, truth=truth, run=run, point=point,
-            label=label, indices=_names(indices), weight=weight, noise=_noise(noise),
-            noise_as=noise_as, nulls=nulls, undefined=undefined, log_base=log_base,
-        )  # fmt: skip
-    show.write(frame, format_, output)
-
-
-@app.command()
-def compare(
-    file: File, labels: Labels, truth: Truth, table: TableName = None, weight: Weight = None,
-    noise: Noise = None, noise_as: NoiseAs = None, nulls: Nulls = "raise",
-    undefined: Undefined = "null", format_: Format = None, output: Output = None,
-) -> None:  # fmt: skip
-    """Compare clusterings pair by pair against a truth (the Prayatul matrix)."""
-    with _data(file, table) as given, _working():
-        frame = sv.compare(
-            **given, labels=_list(labels), truth=truth, weight=weight, noise=_noise(noise),
-            noise_as=noise_as, nulls=nulls, undefined=undefined,
-        )  # fmt: skip
-    show.write(frame, format_, output)
+# How the parameters of the verbs are given on the command line.
+OPTIONS: dict[str, Any] = {
+    "labels": Annotated[
+        list[str],
+        typer.Option("--labels", "-l", help="label columns: a,b,c or a glob; may be repeated"),
+    ],
+    "label": Annotated[str, typer.Option("--label", help="label column")],
+    "truth": Annotated[str, typer.Option("--truth", "-t", help="column with the true classes")],
+    "points": Annotated[str, typer.Option("--points", help="file or table with the truth")],
+    "run": Annotated[str, typer.Option("--run", help="column of runs")],
+    "point": Annotated[str, typer.Option("--point", help="column of points, in both tables")],
+    "indices": Annotated[
+        list[str] | None,
+        typer.Option("--indices", "-i", help="names, prefixes or groups: ari,nmi; all by default"),
+    ],
+    "weight": Annotated[str | None, typer.Option("--weight", help="column with row counts")],
+    "noise": Annotated[str | None, typer.Option("--noise", help="label that means noise, as -1")],
+    "noise_as": Annotated[
+        partitions.NoiseAs | None,
+        typer.Option("--noise-as", help="what to do with noise; exclude by default"),
+    ],
+    "nulls": Annotated[
+        partitions.Nulls, typer.Option("--nulls", help="what to do about NULL labels")
+    ],
+    "undefined": Annotated[
+        partitions.Undefined,
+        typer.Option("--undefined", help="what to do where an index is undefined"),
+    ],
+    "log_base": Annotated[
+        float | None, typer.Option("--log-base", help="base of logarithms; e by default")
+    ],
+    "dialect": Annotated[str, typer.Option("--dialect", help=", ".join(DIALECTS))],
+    "table": Annotated[str, typer.Option("--table", help="table, or schema.table")],
+}
+REQUIRED = frozenset({"labels", "label", "truth", "points", "table"})
 
 
-@app.command()
-def match(
-    file: File, labels: Labels, truth: Truth, table: TableName = None, weight: Weight = None,
-    noise: Noise = None, noise_as: NoiseAs = None, nulls: Nulls = "raise",
-    format_: Format = None, output: Output = None,
-) -> None:  # fmt: skip
-    """Give the assignment of clusters to classes that accuracy uses."""
-    with _data(file, table) as given, _working():
-        frame = sv.match(
-            **given, labels=_list(labels), truth=truth, weight=weight, noise=_noise(noise),
-            noise_as=noise_as, nulls=nulls,
-        )  # fmt: skip
-    show.write(frame, format_, output)
+def _parameter(name: str, default: object = inspect.Parameter.empty) -> inspect.Parameter:
+    """The option of a verb's parameter; `label` names a column of runs where it has a default."""
+    needed = name in REQUIRED and not isinstance(default, str)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if needed else default,
+        annotation=OPTIONS[name],
+    )
 
 
-@app.command()
-def contingency(
-    file: File, truth: Truth, label: Annotated[str, typer.Option(help="label column")],
-    table: TableName = None, weight: Weight = None, noise: Noise = None,
-    noise_as: NoiseAs = None, nulls: Nulls = "raise", format_: Format = None,
-    output: Output = None,
-) -> None:  # fmt: skip
-    """Count the points of every class and cluster that meet."""
-    with _data(file, table) as given, _working():
-        frame = sv.contingency(
-            **given, truth=truth, label=label, weight=weight, noise=_noise(noise),
-            noise_as=noise_as, nulls=nulls,
-        )  # fmt: skip
-    show.write(frame, format_, output)
+def _fixed(name: str, annotation: object, default: object = None) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
-@app.command()
-def pairs(
-    file: File, truth: Truth, label: Annotated[str, typer.Option(help="label column")],
-    table: TableName = None, weight: Weight = None, noise: Noise = None,
-    noise_as: NoiseAs = None, nulls: Nulls = "raise", format_: Format = None,
-    output: Output = None,
-) -> None:  # fmt: skip
-    """Count pairs of points: together in both, in one of them, in neither."""
-    with _data(file, table) as given, _working():
-        frame = sv.pairs(
-            **given, truth=truth, label=label, weight=weight, noise=_noise(noise),
-            noise_as=noise_as, nulls=nulls,
-        )  # fmt: skip
-    show.write(frame, format_, output)
+def _options(verb: Callable[..., object], leave_out: tuple[str, ...]) -> list[inspect.Parameter]:
+    given = inspect.signature(verb).parameters
+    return [_parameter(name, p.default) for name, p in given.items() if name not in leave_out]
 
 
-@app.command()
-def explain(
-    file: File, labels: Labels, truth: Truth, table: TableName = None, indices: Indices = None,
-    weight: Weight = None,
-) -> None:  # fmt: skip
-    """Show what score would do: scans, statistics, SQL, cost."""
-    with _data(file, table) as given:
-        plan = sv.explain(
-            **given, labels=_list(labels), truth=truth, indices=_names(indices), weight=weight
-        )
-    typer.echo(str(plan))
+def _read(options: dict[str, Any]) -> dict[str, Any]:
+    """Turn what was typed into what the verbs take."""
+    for name in ("labels", "indices"):
+        if options.get(name):
+            options[name] = [part for text in options[name] for part in text.split(",") if part]
+    if not options.get("indices", True):
+        options["indices"] = None
+    if options.get("noise") is not None:
+        options["noise"] = _noise(options["noise"])
+    return options
+
+
+def _noise(given: str) -> int | float | str:
+    """A noise label as the data would have it: a number if it reads as one."""
+    for kind in (int, float):
+        try:
+            return kind(given)
+        except ValueError:
+            continue
+    return given
+
+
+def _add(
+    verb: Callable[..., Any], tabled: Callable[[pl.DataFrame], RichTable] = show.plain
+) -> None:
+    """Make a command of a verb that reads data."""
+    data = next(iter(inspect.signature(verb).parameters))
+
+    def command(file: str, table: str | None, **options: Any) -> None:
+        format_, output = options.pop("format_", None), options.pop("output", None)
+        with _data(file, table) as (given, con), _working():
+            found = verb(given, con=con, **_read(options))
+        if isinstance(found, Explanation):
+            typer.echo(str(found))
+        else:
+            show.write(found, format_, output, tabled(found))
+
+    parameters = [
+        _fixed("file", File, inspect.Parameter.empty),
+        *_options(verb, leave_out=(data, "con")),
+        _fixed("table", Table),
+    ]
+    if verb is not sv.explain:
+        parameters += [_fixed("format_", Format), _fixed("output", Output)]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {}
+    about = (verb.__doc__ or "").strip().splitlines()[0]
+    app.command(verb.__name__.replace("_", "-"), help=about)(command)
+
+
+_add(sv.score, show.scored)
+_add(sv.score_runs)
+_add(sv.compare, show.compared)
+_add(sv.match)
+_add(sv.contingency)
+_add(sv.pairs)
+_add(sv.explain)
 
 
 @app.command()
@@ -172,7 +167,7 @@ def indices(
     format_: Format = None, output: Output = None,
     family: Annotated[str | None, typer.Option(help="pairs, entropy, matching, …")] = None,
 ) -> None:  # fmt: skip
-    """List every index."""
+    """List every index of the catalog."""
     frame = sv.indices()
     if family is not None:
         families = sorted(set(frame["family"]))
@@ -183,20 +178,17 @@ def indices(
     show.write(frame, format_, output, show.plain(brief))
 
 
-@app.command()
-def sql(
-    table: Annotated[str, typer.Option(help="name of the table, schema.table if need be")],
-    truth: Truth, label: Annotated[str, typer.Option(help="label column")],
-    indices: Indices = None,
-    dialect: Annotated[str, typer.Option(help=", ".join(DIALECTS))] = "duckdb",
-    weight: Weight = None, log_base: LogBase = None,
-) -> None:  # fmt: skip
-    """Write one statement that computes indices in the SQL of any engine."""
-    text = sv.sql(
-        _names(indices), table=table, truth=truth, label=label, dialect=dialect, weight=weight,
-        log_base=log_base,
-    )  # fmt: skip
-    typer.echo(text)
+def _add_sql() -> None:
+    def command(**options: Any) -> None:
+        typer.echo(sv.sql(**_read(options)))
+
+    parameters = _options(sv.sql, leave_out=())
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {}
+    app.command("sql", help="Write one statement for the SQL of any engine.")(command)
+
+
+_add_sql()
 
 
 @app.command()
@@ -211,22 +203,12 @@ def demo(
     frame = sv.iris()
     labels = frame.columns[5:]
     to.print("[bold]Seven clusterings of iris against its species[/] (150 flowers)\n")
-    chosen = [
-        "ari",
-        "jaccard",
-        "folkes_mallows",
-        "accuracy",
-        "purity",
-        "bcubed_f1",
-        "nmi",
-        "ami",
-        "vi",
-    ]
+    chosen = ["ari", "jaccard", "hubert", "accuracy", "purity", "bcubed_f1", "nmi", "ami", "vi"]
     to.print(show.scored(sv.score(frame, labels, truth="species", indices=chosen)))
     to.print("\n[bold]Which clusters are which species[/] (the assignment behind accuracy)\n")
     to.print(show.plain(sv.match(frame, "km3", truth="species")))
-    to.print("\n[bold]k-means against Ward, pair by pair[/] (the Prayatul matrix)\n")
-    to.print(show.plain(sv.compare(frame, ["km3", "ward3"], truth="species")))
+    to.print("\n[bold]k-means against DBSCAN, pair by pair[/] (the Prayatul matrix)\n")
+    to.print(show.compared(sv.compare(frame, ["km3", "dbscan"], truth="species")))
     to.print("\n[bold]Next[/]", "  data=$(sqlvalid demo --path)", sep="\n")
     for line in (
         "sqlvalid score $data --labels 'km*' --truth species",
@@ -238,12 +220,12 @@ def demo(
 
 
 @contextmanager
-def _data(file: str, table: str | None) -> Iterator[dict[str, Any]]:
+def _data(file: str, table: str | None) -> Iterator[tuple[str, Connection | None]]:
     """The data of a call: a file, or a table of a database that is opened to be read."""
     if Path(file).suffix.lower() not in DATABASES:
         if table is not None:
             raise BadArgument(f"--table goes with a .duckdb file, and {file!r} is none")
-        yield {"data": file, "con": None}
+        yield file, None
         return
     if not Path(file).exists():
         raise BadData(f"no file {file!r}")
@@ -255,7 +237,7 @@ def _data(file: str, table: str | None) -> Iterator[dict[str, Any]]:
         if table is None:
             names = [row[0] for row in con.sql("SHOW TABLES").fetchall()]
             raise BadArgument(f"{file!r} is a database: add --table NAME; it has {listed(names)}")
-        yield {"data": table, "con": con}
+        yield table, con
     finally:
         con.close()
 
@@ -266,28 +248,8 @@ def _working() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-
     with Console(stderr=True).status("scoring…"):
         yield
-
-
-def _list(given: list[str]) -> list[str]:
-    return [part for text in given for part in text.split(",") if part]
-
-
-def _names(given: list[str] | None) -> list[str] | None:
-    return _list(given) if given else None
-
-
-def _noise(given: str | None) -> int | float | str | None:
-    """A noise label as the data would have it: a number if it reads as one."""
-    for kind in (int, float):
-        try:
-            return kind(given) if given is not None else None
-        except ValueError:
-            continue
-    return given
 
 
 def main() -> None:

@@ -54,6 +54,19 @@ def plain(frame: pl.DataFrame) -> Table:
     return table
 
 
+def compared(frame: pl.DataFrame) -> Table:
+    """A frame of comparisons with a measure a row and an ordered pair a column, if they are few."""
+    if frame.height > 6:
+        return plain(frame)
+    table = Table(header_style="bold")
+    table.add_column("measure")
+    for primary, alternative in frame.select("primary", "alternative").iter_rows():
+        table.add_column(f"{primary} → {alternative}", justify="right")
+    for name in frame.columns[2:-1]:
+        table.add_row(name, *(number(v) for v in frame[name]))
+    return table
+
+
 def scored(frame: pl.DataFrame) -> Table:
     """A frame of scores with an index a row and a partition a column, the best marked."""
     table = Table(header_style="bold")

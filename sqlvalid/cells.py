@@ -43,8 +43,8 @@ def fetch_cells(
     """Fetch the cells of keys whose columns have the same types, and refuse bad ones."""
     table = engine.fetch(compile.cells(scan.table, truth, keys, weight))
     columns = [truth, *dict.fromkeys(c for key in keys for c in key)]
-    for column in columns[1:]:
-        policy.check_noise(column, scan.types[column])
+    fits = {policy.fitted(column, scan.types[column]) for column in columns[1:]}
+    fitted = fits.pop() if len(fits) == 1 else policy  # text is compared with any type
     types = {
         role: scan.types[c]
         for role, c in zip(("truth", "label", "other"), (truth, *keys[0]), strict=False)
@@ -52,7 +52,7 @@ def fetch_cells(
     cells = Cells(
         table,
         tuple(keys),
-        policy,
+        fitted,
         *readings(types, table),
         root="contingency" if len(keys[0]) == 1 else "triples",
     )
@@ -86,7 +86,7 @@ def check(cells: Cells, roles: dict[str, list[str]], weight: str | None) -> None
         raise BadData("there are no rows to score")
     if weight is not None:
         _check_weights(cells.table, weight)
-    rows = cells.table["n_rows" if weight is not None else "n"]
+    rows = cells.table["n_rows" if "n_rows" in cells.table.column_names else "n"]
     usable = None
     for role, columns in roles.items():
         for what, bad in _bad_labels(cells.table[role]):
@@ -132,7 +132,7 @@ def _check_weights(table: pa.Table, weight: str) -> None:
     faults = {
         "weights_null": "NULL",
         "weights_negative": "negative",
-        "weights_fractional": "not whole",
+        "weights_fractional": "not a whole number below 2**63",
     }
     for column, what in faults.items():
         bad = pc.sum(table[column]).as_py()

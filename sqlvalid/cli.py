@@ -26,7 +26,7 @@ from sqlvalid import partitions, show
 from sqlvalid.compile import DIALECTS
 from sqlvalid.describe import Explanation
 from sqlvalid.engines.duckdb import Connection
-from sqlvalid.engines.sources import DATABASES, first_line
+from sqlvalid.engines.sources import DATABASES, said
 from sqlvalid.errors import BadArgument, BadData, SqlvalidError, listed
 
 app = typer.Typer(
@@ -110,19 +110,7 @@ def _read(options: dict[str, Any]) -> dict[str, Any]:
             options[name] = [part for text in options[name] for part in text.split(",") if part]
     if not options.get("indices", True):
         options["indices"] = None
-    if options.get("noise") is not None:
-        options["noise"] = _noise(options["noise"])
     return options
-
-
-def _noise(given: str) -> int | float | str:
-    """A noise label as the data would have it: a number if it reads as one."""
-    for kind in (int, float):
-        try:
-            return kind(given)
-        except ValueError:
-            continue
-    return given
 
 
 def _add(
@@ -174,7 +162,7 @@ def indices(
         if family not in families:
             raise BadArgument(f"no family {family!r}; there are {listed(families)}")
         frame = frame.filter(pl.col("family") == family)
-    brief = frame.select("name", "family", "rule", "source", "aliases", "about")
+    brief = frame.select("name", "rule", "source", "about")
     show.write(frame, format_, output, show.plain(brief))
 
 
@@ -195,20 +183,20 @@ _add_sql()
 def demo(
     path: Annotated[bool, typer.Option("--path", help="only print where the data is")] = False,
 ) -> None:
-    """Score seven clusterings of iris against its species."""
+    """Score five clusterings of iris against its species."""
     if path:
         typer.echo(shipped.path())
         return
     to = show.console()
     frame = sv.iris()
-    labels = frame.columns[5:]
-    to.print("[bold]Seven clusterings of iris against its species[/] (150 flowers)\n")
+    labels = ["km2", "km3", "km4", "ward3", "dbscan"]
+    to.print("[bold]Five clusterings of iris against its species[/] (150 flowers)\n")
     chosen = ["ari", "jaccard", "hubert", "accuracy", "purity", "bcubed_f1", "nmi", "ami", "vi"]
-    to.print(show.scored(sv.score(frame, labels, truth="species", indices=chosen)))
+    show.put(to, show.scored(sv.score(frame, labels, truth="species", indices=chosen)))
     to.print("\n[bold]Which clusters are which species[/] (the assignment behind accuracy)\n")
-    to.print(show.plain(sv.match(frame, "km3", truth="species")))
+    show.put(to, show.plain(sv.match(frame, "km3", truth="species")))
     to.print("\n[bold]k-means against DBSCAN, pair by pair[/] (the Prayatul matrix)\n")
-    to.print(show.compared(sv.compare(frame, ["km3", "dbscan"], truth="species")))
+    show.put(to, show.compared(sv.compare(frame, ["km3", "dbscan"], truth="species")))
     to.print("\n[bold]Next[/]", "  data=$(sqlvalid demo --path)", sep="\n")
     for line in (
         "sqlvalid score $data --labels 'km*' --truth species",
@@ -216,7 +204,22 @@ def demo(
         "sqlvalid sql --indices ari,nmi --table t --truth species --label km3 --dialect snowflake",
         "sqlvalid indices",
     ):
-        to.print(f"  {line}", markup=False)
+        to.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sqlvalid {sv.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", help="print the version", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Validity indices of clusterings, where the tables are."""
 
 
 @contextmanager
@@ -232,7 +235,7 @@ def _data(file: str, table: str | None) -> Iterator[tuple[str, Connection | None
     try:
         con = duckdb.connect(file, read_only=True)
     except duckdb.Error as error:
-        raise BadData(f"{file!r} cannot be opened: {first_line(error)}") from error
+        raise BadData(f"{file!r} cannot be opened: {said(error)}") from error
     try:
         if table is None:
             names = [row[0] for row in con.sql("SHOW TABLES").fetchall()]

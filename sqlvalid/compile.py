@@ -7,7 +7,7 @@ pasted into SQL. Fixed parts are the files of `sql/statistics`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache, lru_cache
 
 import sqlglot
@@ -32,6 +32,7 @@ _EXACT_INTEGER = {
     "sqlite": "INTEGER",
 }
 _EXACT_DEFAULT = "DECIMAL(38, 0)"
+_PREFIX = "sqlvalid_"
 
 
 def literal(value: object) -> exp.Expr:
@@ -263,8 +264,7 @@ def _with(
 
 def _joined(query: exp.Select, in_sql: Sequence[Statistic], wanted: Sequence[str]) -> exp.Select:
     """Join the statistics that provide the wanted columns on their part."""
-    providers = [s for s in in_sql if {"truth", "label"}.isdisjoint(s.provides)]
-    providers = [s for s in providers if set(s.provides) & set(wanted)]
+    providers = [s for s in in_sql if not s.is_table and set(s.provides) & set(wanted)]
     first = providers[0].name
     query = query.select(exp.column("part", table=first)).from_(first)
     for statistic in providers:
@@ -363,7 +363,9 @@ def one_statement(
             f" ({'; '.join(k.about for k in plan.kernels)}). Use sqlvalid.score for it"
             + (f", and ask here for {listed(able, most=60)}" if able else "")
         )
-    n = exp.Count(this=exp.Star(), big_int=True) if weight is None else exp.Sum(this=column(weight))
+    n: exp.Expr = exp.Count(this=exp.Star(), big_int=True)
+    if weight is not None:
+        n = exp.Sum(this=exp.cast(column(weight), "BIGINT"))
     contingency = (
         exp.Select()
         .from_(exp.alias_(source, "src", table=True))
@@ -383,14 +385,25 @@ def one_statement(
             exp.GT(this=column(weight), expression=exp.Literal.number(0))
         )
     query = statistics_query(plan, {"contingency": contingency})
-    inner = query.ctes
+    ctes = {cte.alias: cte.this for cte in query.ctes}
     body = query.copy()
     body.set("with_", None)
-    outer = formulas_query(plan.indices, ("part", "n", "k"), log_unit)
-    for cte in inner:
-        outer = outer.with_(cte.alias, as_=cte.this, copy=False)
-    outer = outer.with_("statistics", as_=body, copy=False)
+    ctes["statistics"] = body
+    outer = _prefixed(formulas_query(plan.indices, ("part", "n", "k"), log_unit), ctes)
+    for name, definition in ctes.items():
+        # The contingency reads the user's table, which may be named like anything.
+        own = definition if name == "contingency" else _prefixed(definition, ctes)
+        outer = outer.with_(f"{_PREFIX}{name}", as_=own, copy=False)
     return written(outer, dialect)
+
+
+def _prefixed(query: exp.Select, names: Container[str]) -> exp.Select:
+    """Give the CTEs that a query reads names that no table of a user has."""
+    for node in list(query.find_all(exp.Table, exp.Column)):
+        part = node.this if isinstance(node, exp.Table) else node.args.get("table")
+        if isinstance(part, exp.Identifier) and part.name in names:
+            part.set("this", f"{_PREFIX}{part.name}")
+    return query
 
 
 def _needs(index: Index, kernels: Sequence[Statistic]) -> bool:

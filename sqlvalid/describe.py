@@ -13,7 +13,7 @@ from sqlvalid import compile, partitions
 from sqlvalid.catalog import CATALOG, EXTERNAL, resolve
 from sqlvalid.cells import readings
 from sqlvalid.engines.duckdb import Connection, engine_for
-from sqlvalid.errors import BadArgument
+from sqlvalid.errors import BadArgument, one_of
 from sqlvalid.identifiers import split_name, table
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
@@ -106,7 +106,7 @@ def explain(
 ) -> Explanation:
     """Show what `score` would do with the same arguments: scans, statistics, SQL, cost.
 
-    Nothing is computed; a table's or a file's rows are counted from its metadata.
+    Nothing is computed but the number of rows of a frame, a table, a view or a parquet file.
 
     Examples
     --------
@@ -118,6 +118,7 @@ def explain(
     >>> plan.statistics["statistic"].to_list()[-2:]
     ['ordered_pairs', 'pair_counts']
     """
+    one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
     unit = log_unit(log_base)
     chosen = tuple(resolve(indices, EXTERNAL))
@@ -126,7 +127,7 @@ def explain(
     with engine_for([source], con) as engine:
         scan = engine.scan(source, wanted)
         rows = None
-        if source.kind in ("table", "frame") or "read_parquet" in str(source.payload).lower():
+        if source.counted:
             counted = exp.Select().select("COUNT(*) AS n").from_(scan.table.copy())
             rows = engine.fetch(counted)["n"][0].as_py()
     batches = list(partitions.batches([(name,) for name in names], scan.types))
@@ -172,10 +173,13 @@ def sql(
 ) -> str:
     """Write one statement that computes indices on a table, in the SQL of any engine.
 
-    Rows with a NULL truth or label are left out. The names are quoted as given: write
-    them as the engine stores them (Snowflake stores unquoted names in upper case). With
-    `weight` the statement trusts that column to hold whole numbers, 0 or more. By
-    default all indices that SQL can express; one that needs a numpy kernel is an error.
+    Rows with a NULL truth or label are left out, and NaN is a label like any other. The
+    names are quoted as given: write them as the engine stores them (Snowflake stores
+    unquoted names in upper case). With `weight` the statement trusts that column to hold
+    whole numbers, 0 or more. By default all indices that SQL can express, except the three
+    that compare labels to the letter and so need truth and labels of one type; one that
+    needs a numpy kernel is an error. SQLite's integers have 64 bits, so that near chance
+    its `ari`, `hubert` and `phi` are right to 1e-15 absolute and not relative.
 
     Examples
     --------
@@ -186,13 +190,16 @@ def sql(
     >>> con.sql(text).fetchall()
     [('b', 60, 6, 0.8305084745762712, 1.0)]
     """
-    for name, given in (("table", table), ("truth", truth), ("label", label)):
+    named = {"table": table, "truth": truth, "label": label} | (
+        {"weight": weight} if weight else {}
+    )
+    for name, given in named.items():
         if not isinstance(given, str) or not given:
             raise BadArgument(f"{name}={given!r}: give a name as text")
     unit = log_unit(log_base)
     chosen = resolve(indices, EXTERNAL)
     if indices is None:
-        chosen = [row for row in chosen if not plan([row]).kernels]
+        chosen = [row for row in chosen if not plan([row]).kernels and not row.literal]
     planned = plan(chosen, ("n", "k"))
     source = _table(table)
     return compile.one_statement(planned, source, truth, label, dialect, unit, weight)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
+
+import numpy as np
 
 from sqlvalid.engines.sources import Source
 from sqlvalid.errors import BadArgument, BadData, UnknownColumn, did_you_mean, listed, one_of
@@ -18,7 +21,9 @@ _INTEGERS = frozenset(
      "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 )  # fmt: skip
 _FLOATS = frozenset(("FLOAT", "DOUBLE"))
-_NO_LABELS = ("STRUCT", "MAP", "UNION", "LIST", "INTERVAL")
+_NO_LABELS = (
+    "STRUCT", "MAP", "UNION", "LIST", "INTERVAL", "VARIANT", "BIGNUM", "UHUGEINT",
+)  # fmt: skip
 
 NoiseAs = Literal["exclude", "cluster", "singletons"]
 Nulls = Literal["raise", "drop"]
@@ -43,25 +48,59 @@ class Policy:
                     f"noise_as={noise_as!r} needs noise=, the label that means noise, as noise=-1"
                 )
             return cls(nulls)  # type: ignore[arg-type]
+        noise = plain(noise)
         if not isinstance(noise, (int, float, str)):
             raise BadArgument(f"noise={noise!r}: give the label that means noise")
         noise_as = "exclude" if noise_as is None else noise_as
         one_of("noise_as", noise_as, ("exclude", "cluster", "singletons"))
         return cls(nulls, noise, noise_as)  # type: ignore[arg-type]
 
-    def check_noise(self, column: str, type_name: str) -> None:
-        """Refuse a noise label that a column of this type cannot hold."""
+    def fitted(self, column: str, type_name: str) -> Policy:
+        """The noise label as a column of this type has it; text is read as what it spells."""
         if self.noise is None:
-            return
+            return self
         kind = kind_of(type_name)
         given = "text" if isinstance(self.noise, str) else "number"
         if isinstance(self.noise, bool):
             given = "boolean"
+        if given == "text" and kind != given:
+            spelt = _spelt(str(self.noise), kind)
+            if spelt is not None:
+                return replace(self, noise=spelt)
         if kind != given:
             raise BadData(
                 f"noise={self.noise!r} is a {given}, but column {column!r} is {type_name}"
                 f" ({kind}); give the noise label as that column has it"
             )
+        return self
+
+
+def plain(value: Any) -> Any:
+    """A scalar of numpy as one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _spelt(text: str, kind: str) -> int | float | bool | None:
+    """The number or boolean that a text spells, if it spells one."""
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text.lower())
+    if kind == "number" and re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    if kind == "number" and re.fullmatch(r"[+-]?\d*\.?\d+(e[+-]?\d+)?", text, re.IGNORECASE):
+        return float(text)
+    return None
+
+
+def names_in(argument: str, given: object) -> list[str]:
+    """A name or some names as a list; refuse what is neither."""
+    found = [given] if isinstance(given, str) else given
+    if not isinstance(found, Iterable):
+        raise BadArgument(f"{argument}={given!r}: give a name or a list of names")
+    found = list(found)
+    for name in found:
+        if not isinstance(name, str):
+            raise BadArgument(f"{argument} holds {name!r}; give names of columns as text")
+    return found
 
 
 def kind_of(type_name: str) -> str:
@@ -93,14 +132,12 @@ def choose_labels(
     A glob leaves out the columns that have another role in the call; naming such a
     column is an error.
     """
-    asked = [labels] if isinstance(labels, str) else list(labels)
+    asked = names_in("labels", labels)
     if not asked:
         raise BadArgument("labels is empty; give the name of a label column, a list or a glob")
     taken = [name for name in others if name is not None]
     found: dict[str, None] = {}
     for name in asked:
-        if not isinstance(name, str):
-            raise BadArgument(f"labels holds {name!r}; give names of columns as text")
         if name in source.columns:
             if name in taken:
                 raise BadArgument(
@@ -127,7 +164,7 @@ def check_label_type(column: str, type_name: str) -> None:
     if type_name.endswith("]") or type_name.upper().startswith(_NO_LABELS):
         raise BadData(
             f"column {column!r} is {type_name}; labels must be plain values: numbers, text,"
-            " booleans, dates or times"
+            " booleans, dates or times. Cast it"
         )
 
 

@@ -12,8 +12,8 @@ from sqlvalid import compile, partitions
 from sqlvalid.catalog import EXTERNAL, resolve
 from sqlvalid.cells import Cells, check, readings
 from sqlvalid.engines import Scan
-from sqlvalid.engines.duckdb import Connection, DuckDB, columns_of, engine_for, session
-from sqlvalid.engines.sources import Source, describe
+from sqlvalid.engines.duckdb import Connection, DuckDB, engine_for, open_source, session
+from sqlvalid.engines.sources import Source
 from sqlvalid.errors import BadArgument, BadData, listed, one_of
 from sqlvalid.evaluate import evaluate, refuse_undefined
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
@@ -63,13 +63,14 @@ def score_runs(
         raise BadArgument("give points=, the table with a row per point that holds the truth")
     if truth is None:
         raise BadArgument("give truth=, the column of points with the true classes")
-    of_runs = columns_of(describe(runs, con), con)
-    of_points = columns_of(describe(points, con), con)
+    of_runs, of_points = open_source(runs, con), open_source(points, con)
     for name, role in ((run, "run"), (point, "point"), (label, "label")):
         of_runs.require(name, role)
+    _check_roles({"run": run, "point": point, "label": label})
     wanted = [point, truth, *([weight] if weight is not None else [])]
     for name, role in zip(wanted, ("point", "truth", "weight"), strict=False):
         of_points.require(name, f"{role} (of points)")
+    _check_roles(dict(zip(("point", "truth", "weight"), wanted, strict=False)))
     with engine_for([of_runs, of_points], con) as engine:
         held = engine.scan(of_points, wanted)
         if of_points.kind in ("stream", "relation"):
@@ -81,7 +82,7 @@ def score_runs(
         table, names = _numbered(engine.fetch(query), run)
         _check_complete(engine, of_runs, met, table, names, whole, run, point)
     types = {"truth": held.types[truth], "label": met.types[label]}
-    policy.check_noise(label, types["label"])
+    policy = policy.fitted(label, types["label"])
     cells = Cells(table, (), policy, *readings(types, table), runs=names)
     check(cells, {"truth": [truth], "label": [label]}, None)
     refuse_incomparable(cells, chosen, indices)
@@ -89,6 +90,14 @@ def score_runs(
     if undefined == "raise":
         refuse_undefined(frame)
     return frame
+
+
+def _check_roles(roles: dict[str, str]) -> None:
+    by_name: dict[str, str] = {}
+    for role, name in roles.items():
+        if name in by_name:
+            raise BadArgument(f"column {name!r} is given as {by_name[name]} and as {role}")
+        by_name[name] = role
 
 
 def _check_types(
@@ -120,11 +129,14 @@ def _summary(
         (truth, whole["truth_null"] if nulls == "raise" else 0, "NULL"),
         (weight, whole.get("weights_null", 0), "NULL"),
         (weight, whole.get("weights_negative", 0), "negative"),
-        (weight, whole.get("weights_fractional", 0), "not whole"),
+        (weight, whole.get("weights_fractional", 0), "not a whole number below 2**63"),
     ):
         if fault:
             s = "" if fault == 1 else "s"
             raise BadData(f"points: column {column!r} is {what} in {fault} row{s}")
+    if weight is not None and not whole["n"]:
+        total = "0 in every row" if whole["n"] == 0 else "more than 9.2e18 in all"
+        raise BadData(f"points: column {weight!r} is {total}")
     return whole
 
 
@@ -167,4 +179,9 @@ def _check_complete(
     have = f"{seen} rows for {whole['points']} points"
     if twice:
         raise BadData(f"run {part!r}{more} has points twice: {listed(twice, most=3)} ({have})")
-    raise BadData(f"run {part!r}{more} lacks points or has one twice: {have}")
+    lack = (
+        f"lacks {whole['points'] - seen} points or more"
+        if seen < whole["points"]
+        else ("lacks points or has one twice")
+    )
+    raise BadData(f"run {part!r}{more} {lack}: {have}")

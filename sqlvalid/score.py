@@ -11,8 +11,8 @@ import polars as pl
 from sqlvalid import partitions
 from sqlvalid.catalog import EXTERNAL, Index, resolve
 from sqlvalid.cells import Cells, fetch_cells
-from sqlvalid.engines.duckdb import Connection, columns_of, engine_for
-from sqlvalid.engines.sources import Source, describe
+from sqlvalid.engines.duckdb import Connection, engine_for, open_source
+from sqlvalid.engines.sources import Source
 from sqlvalid.errors import BadArgument, BadData, one_of
 from sqlvalid.evaluate import evaluate, refuse_undefined
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
@@ -96,7 +96,7 @@ def opened(
     con: Connection | None,
 ) -> tuple[Source, str, list[str]]:  # fmt: skip
     """Check what a call names in its data: the source, the truth column, the label columns."""
-    source = columns_of(describe(data, con), con)
+    source = open_source(data, con)
     if truth is None:
         raise BadArgument("give truth=, the column with the true classes")
     truth = source.require(truth, "truth")
@@ -107,12 +107,13 @@ def opened(
 
 def log_unit(log_base: float | None) -> float:
     """The natural logarithm of the base, which entropies in nats are divided by."""
+    log_base = partitions.plain(log_base)
     if log_base is None:
         return 1.0
     if isinstance(log_base, bool) or not isinstance(log_base, (int, float)):
         raise BadArgument(f"log_base={log_base!r}: give a number, as 2 or 10")
-    if not math.isfinite(log_base) or log_base <= 0 or log_base == 1:
-        raise BadArgument(f"log_base={log_base!r}: a base is positive and not 1")
+    if not math.isfinite(log_base) or log_base <= 1:
+        raise BadArgument(f"log_base={log_base!r}: a base is greater than 1")
     return math.log(log_base)
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 import polars as pl
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from sqlvalid.catalog import CATALOG
-from sqlvalid.errors import BadArgument
+from sqlvalid.errors import BadArgument, listed
 
 Format = Literal["table", "csv", "json", "parquet"]
 FORMATS = ("table", "csv", "json", "parquet")
@@ -28,8 +30,15 @@ def console(file: object = None) -> Console:
     return Console(file=stream, width=wide, highlight=False)  # type: ignore[arg-type]
 
 
+def put(to: Console, table: Table) -> None:
+    """Print a table whole: a narrow terminal may wrap its lines, but nothing is cut."""
+    whole = to.options.update(max_width=10_000)
+    to.width = max(to.width, Measurement.get(to, whole, table).maximum)
+    to.print(table)
+
+
 def number(value: object) -> str:
-    """Write a value for reading.
+    """Write a value for reading, as text that means nothing more to the terminal.
 
     >>> number(0.71428), number(1.5e-7), number(12345.678), number(None), number(7)
     ('0.7143', '1.5e-07', '12345.7', '—', '7')
@@ -37,7 +46,7 @@ def number(value: object) -> str:
     if value is None:
         return "—"
     if not isinstance(value, float):
-        return str(value)
+        return escape(str(value))
     if value == 0 or 1e-3 <= abs(value) < 1e4:
         return f"{value:.4f}"
     return f"{value:.6g}" if abs(value) >= 1e4 else f"{value:.4g}"
@@ -48,9 +57,10 @@ def plain(frame: pl.DataFrame) -> Table:
     table = Table(header_style="bold")
     for name, dtype in frame.schema.items():
         if name != "undefined":
-            table.add_column(name, justify="right" if dtype.is_numeric() else "left")
+            side: JustifyMethod = "right" if dtype.is_numeric() else "left"
+            table.add_column(escape(name), justify=side)
     for row in frame.drop("undefined", strict=False).iter_rows():
-        table.add_row(*(", ".join(v) if isinstance(v, list) else number(v) for v in row))
+        table.add_row(*(escape(", ".join(v)) if isinstance(v, list) else number(v) for v in row))
     return table
 
 
@@ -61,7 +71,7 @@ def compared(frame: pl.DataFrame) -> Table:
     table = Table(header_style="bold")
     table.add_column("measure")
     for primary, alternative in frame.select("primary", "alternative").iter_rows():
-        table.add_column(f"{primary} → {alternative}", justify="right")
+        table.add_column(escape(f"{primary} → {alternative}"), justify="right")
     for name in frame.columns[2:-1]:
         table.add_row(name, *(number(v) for v in frame[name]))
     return table
@@ -72,7 +82,7 @@ def scored(frame: pl.DataFrame) -> Table:
     table = Table(header_style="bold")
     table.add_column("index")
     for name in frame["partition"]:
-        table.add_column(str(name), justify="right")
+        table.add_column(escape(str(name)), justify="right")
     table.add_column("best is", style="dim")
     for name in ("n", "k"):
         table.add_row(name, *(number(v) for v in frame[name]))
@@ -108,7 +118,11 @@ def notes(frame: pl.DataFrame) -> list[str]:
         return []
     who: dict[str, list[str]] = {}
     for row in frame.iter_rows(named=True):
-        name = str(row.get("partition") or f"{row.get('primary')} vs {row.get('alternative')}")
+        name = (
+            str(row["partition"])
+            if "partition" in row
+            else "{primary} vs {alternative}".format(**row)
+        )
         for reason in row["undefined"]:
             who.setdefault(reason, []).append(name)
     return [f"{reason} ({', '.join(names)})" for reason, names in who.items()]
@@ -119,8 +133,13 @@ def write(
 ) -> None:
     """Put a frame on the terminal or into a file, whose ending decides if nothing else does."""
     if format_ is None:
-        ending = output.suffix.lstrip(".").lower() if output is not None else "table"
-        format_ = ending if ending in FORMATS else "table"
+        ending = output.suffix.lstrip(".").lower() if output is not None else "txt"
+        format_ = "table" if ending in ("", "txt") else ending
+        if format_ not in FORMATS:
+            raise BadArgument(
+                f"{str(output)!r}: the ending {ending!r} says no format; add --format, one of"
+                f" {listed(FORMATS)}"
+            )
     if format_ == "parquet":
         if output is None:
             raise BadArgument("parquet needs a file: add -o FILE")
@@ -138,9 +157,9 @@ def write(
 def _write_table(table: Table, reasons: list[str], output: Path | None) -> None:
     if output is None:
         to = console()
-        to.print(table)
+        put(to, table)
         for reason in reasons:
-            to.print(f"undefined: {reason}", style="dim", markup=False)
+            to.print(f"undefined: {reason}", style="dim", markup=False, soft_wrap=True)
     else:
         with output.open("w", encoding="utf-8") as file:
             to = console(file)

@@ -33,6 +33,11 @@ class Statistic:
     query: exp.Select | None = None
 
     @property
+    def is_table(self) -> bool:
+        """Whether it has several rows per part, for other statistics to read."""
+        return not {"truth", "label", "size"}.isdisjoint(self.provides)
+
+    @property
     def is_kernel(self) -> bool:
         """Whether numpy computes it, and not SQL."""
         return self.query is None
@@ -106,8 +111,8 @@ def providers() -> dict[str, Statistic]:
     """
     found: dict[str, Statistic] = {}
     for statistic in load().values():
-        if {"truth", "label"} & set(statistic.provides):
-            continue  # a table with several rows per part, for other statistics to read
+        if statistic.is_table:
+            continue
         for column in statistic.provides:
             if column in found:
                 both = f"{found[column].name} and {statistic.name}"

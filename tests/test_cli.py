@@ -98,6 +98,30 @@ def test_the_other_verbs() -> None:
     assert text.strip() == sv.sql("ari", table="t", truth="a", label="b")
 
 
+def test_brackets_are_only_brackets(tmp_path: Path) -> None:
+    file = tmp_path / "m.parquet"
+    pl.DataFrame({"t": ["a", "a", "b"], "[/bold]": ["[/x]", "[/x]", "[red]"]}).write_parquet(file)
+    for verb in ("match", "score"):
+        done = run(verb, file, "--labels", "[/bold]", "--truth", "t")
+        assert done.returncode == 0, done.stderr
+        assert "[/bold]" in done.stdout
+    assert "[red]" in run("match", file, "--labels", "[/bold]", "--truth", "t").stdout
+
+
+def test_a_narrow_terminal_cuts_nothing() -> None:
+    code = (
+        "import sqlvalid as sv; from rich.console import Console; from sqlvalid import show;"
+        "show.put(Console(width=30), show.scored(sv.score(sv.iris(), 'km*', truth='species')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "conditional_entropy" in done.stdout
+    assert "…" not in done.stdout
+
+
+def test_version() -> None:
+    assert run("--version").stdout.strip() == f"sqlvalid {sv.__version__}"
+
+
 def test_noise_and_weights() -> None:
     call = ("score", IRIS, "-l", "dbscan", "-t", "species", "-i", "ari", "-f", "json")
     found = json.loads(run(*call, "--noise", "-1", "--noise-as", "singletons").stdout)
@@ -134,6 +158,7 @@ def refused(done: subprocess.CompletedProcess[str], message: str) -> None:
         (("score", IRIS, *CALL, "--format", "xml"), "xml"),
         (("score", IRIS, *CALL, "--format", "parquet"), "add -o FILE"),
         (("score", IRIS, *CALL, "--nulls", "keep"), "keep"),
+        (("score", IRIS, *CALL, "-o", "x.arrow"), "the ending 'arrow' says no format"),
         (("score", IRIS, *CALL, "-o", "no/such/folder/x.csv"), "no/such/folder"),
         (("score", IRIS, "-l", "km3"), "--truth"),
         (("score",), "file"),

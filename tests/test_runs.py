@@ -79,6 +79,9 @@ def test_noise_and_nulls() -> None:
     holes = RUNS.with_columns(label=pl.when(pl.col("id") > 3).then("label"))
     with pytest.raises(sv.SqlvalidError, match="'label' is NULL in 16 rows"):
         sv.score_runs(holes, **CALL)
+    weighted = POINTS.with_columns(w=pl.lit(7))
+    with pytest.raises(sv.SqlvalidError, match="'label' is NULL in 16 rows"):
+        sv.score_runs(holes, **(CALL | {"points": weighted, "weight": "w"}))
     assert sv.score_runs(holes, **CALL, nulls="drop")["n"].to_list() == [146] * 4
 
 
@@ -113,9 +116,19 @@ UNKNOWN = RUNS.with_columns(
 )
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "weights too large": (
+        {"points": POINTS.with_columns(w=pl.lit(2**62)), "weight": "w"},
+        "points: column 'w' is more than 9.2e18 in all",
+    ),
+    "weights all zero": (
+        {"points": POINTS.with_columns(w=pl.lit(0)), "weight": "w"},
+        "points: column 'w' is 0 in every row",
+    ),
+    "one column in two roles": ({"label": "run"}, "'run' is given as run and as label"),
+    "truth is the point": ({"truth": "id"}, "'id' is given as point and as truth"),
     "a run lacks points": (
         {"runs": one_less(RUNS, "km3")},
-        "run 'km3' lacks points.*149 rows for 150",
+        "run 'km3' lacks 1 points or more: 149 rows for 150",
     ),
     "a run has a point twice": ({"runs": TWICE}, "run 'km3' has points twice: 7 \\(151 rows"),
     "a point twice and one missing": (

@@ -4,5 +4,5 @@ SELECT
   part,
   LEAST(1, SUM(copies * size / points * (size / size_label))) AS bcubed_p,
   LEAST(1, SUM(copies * size / points * (size / size_truth))) AS bcubed_r
-FROM cells
+FROM shapes
 GROUP BY part

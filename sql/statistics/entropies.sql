@@ -8,5 +8,5 @@ SELECT
   0 - SUM(copies * size / points * LN(size_label / points)) AS labels_nats,
   0 - SUM(copies * size / points * LN(size / size_label)) AS truth_given_labels_nats,
   0 - SUM(copies * size / points * LN(size / size_truth)) AS labels_given_truth_nats
-FROM cells
+FROM shapes
 GROUP BY part

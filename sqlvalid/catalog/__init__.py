@@ -29,6 +29,8 @@ def resolve(
     """
     if wanted is None:
         wanted = "all"
+    if not isinstance(wanted, Iterable):
+        raise BadArgument(f"indices={wanted!r}: give a name or a list of names")
     asked = [wanted] if isinstance(wanted, str) else list(wanted)
     if not asked:
         raise BadArgument("indices is empty; leave it out for every index that applies")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -57,7 +56,7 @@ class Index:
         >>> resolve("pair_f(0.5)")[0].name
         'pair_f(0.5)'
         """
-        if self.parameter is None or not (math.isfinite(value) and value > 0):
+        if self.parameter is None or not 0 < value <= 1e100:
             raise ValueError(value)
         shown = f"{value:g}" if float(f"{value:g}") == value else repr(value)
         formula = self.formula.replace(f"{{{self.parameter}}}", repr(value))

@@ -67,7 +67,8 @@ def _with_parameter(name: str, base: str, value: str, rows: Sequence[Index]) -> 
                 return row.with_parameter(float(value))
             except ValueError:
                 raise UnknownIndex(
-                    f"{name!r}: {row.parameter} must be a positive number, as in '{row.name}(0.5)'"
+                    f"{name!r}: {row.parameter} must be a positive number (up to 1e100),"
+                    f" as in '{row.name}(0.5)'"
                 ) from None
     forms = [f"{row.name}({row.parameter})" for row in takers]
     raise UnknownIndex(f"no index {name!r}; those with a parameter are {listed(forms)}")

@@ -18,7 +18,6 @@ class Scan:
 
     table: exp.Expr
     types: dict[str, str]
-    rows: int | None = None
 
 
 class Engine(Protocol):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 from sqlglot import exp
 
 from sqlvalid.engines import Scan
-from sqlvalid.engines.sources import Source, first_line
-from sqlvalid.errors import BadData
+from sqlvalid.engines.sources import Source, describe, said
+from sqlvalid.errors import BadData, SqlvalidError
 from sqlvalid.identifiers import column, table
 
 Connection = duckdb.DuckDBPyConnection
@@ -46,8 +49,10 @@ def _close_home() -> None:
 
 
 def _forget_home() -> None:
-    """In a forked child: the parent's database cannot be used, nor closed."""
+    """In a forked child: the parent's database can neither be used nor closed, so it is kept."""
     global _home, _lock
+    if _home is not None:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_home))  # its destructor would crash here
     _home, _lock = None, threading.Lock()
 
 
@@ -57,13 +62,17 @@ os.register_at_fork(after_in_child=_forget_home)
 
 @contextmanager
 def readable(what: str) -> Iterator[None]:
-    """Turn an error of DuckDB into one of ours that names what was read."""
+    """Turn an error of a library that reads data into one of ours that names what was read."""
     try:
         yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except (duckdb.Error, pa.ArrowException) as error:
-        raise BadData(f"{what} cannot be read: {first_line(error)}") from error
+    except SqlvalidError:
+        raise
+    except (duckdb.Error, pa.ArrowException, pl.exceptions.PolarsError, OSError) as error:
+        raise BadData(f"{what} cannot be read: {said(error)}") from error
+    except RuntimeError as error:
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
 
 
 class DuckDB:
@@ -126,9 +135,9 @@ class DuckDB:
         )
         return Scan(readable_as, dict(zip(relation.columns, map(str, relation.types), strict=True)))
 
-    def register(self, data: Any, name: str | None = None) -> exp.Table:
+    def register(self, data: Any) -> exp.Table:
         """Make an object readable under a name of its own until the engine is closed."""
-        name = name or _fresh()
+        name = _fresh()
         self.con.register(name, data)
         self._registered.append(name)
         return table(name)
@@ -148,13 +157,14 @@ class DuckDB:
         return result
 
 
-def columns_of(source: Source, con: Connection | None) -> Source:
-    """Give a source with its column names; those of a file are read off its head."""
+def open_source(data: object, con: Connection | None) -> Source:
+    """Find out what was handed over and its columns; those of a file are read off its head."""
+    with readable("the data"):
+        source = describe(data, con)
     if source.kind != "file":
         return source
-    with DuckDB(con) as engine:
-        scan = engine.scan(source, ())
-    return Source(source.kind, tuple(scan.types), source.what, source.payload)
+    with engine_for([source], con) as engine:
+        return replace(source, columns=tuple(engine.scan(source, ()).types))
 
 
 @contextmanager
@@ -167,9 +177,10 @@ def session(tables: Mapping[str, Any], rows: int) -> Iterator[Connection]:
     try:
         if rows < FEW_ROWS:
             con.execute("PRAGMA disable_optimizer")
-        for name, data in tables.items():
-            con.register(name, data)
-        yield con
+        with readable("the contingency table"):
+            for name, data in tables.items():
+                con.register(name, data)
+            yield con
     finally:
         con.close()  # and with it the names
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
 from sqlglot import exp
 
@@ -46,6 +48,7 @@ class Source:
     columns: tuple[str, ...]
     what: str
     payload: Any
+    counted: bool = False  # whether its rows can be counted without reading them
 
     def require(self, name: object, role: str) -> str:
         """Check that a column exists, and give its name."""
@@ -58,7 +61,10 @@ class Source:
 
     def narrowed(self, wanted: Sequence[str]) -> Any:
         """Give a frame's or stream's object with only the wanted columns where that is cheap."""
-        twins = _twins(wanted)
+        twins = [] if self._selects else _twins(self.columns, wanted)
+        twins = twins or _twins(wanted, wanted)
+        if "" in wanted:
+            raise BadData("a column without a name cannot be used; rename it")
         if twins:
             raise BadData(
                 f"columns {listed(twins)} differ only in case, which SQL does not tell apart;"
@@ -66,22 +72,36 @@ class Source:
             )
         data = self.payload
         if isinstance(data, pl.DataFrame):
-            return _checked_polars(data.select(wanted))
+            return _checked_polars(data.select(cs.by_name(*wanted)))
         if isinstance(data, pl.LazyFrame):
-            return _stream(_checked_polars(data.select(wanted)))
+            return _stream(_checked_polars(data.select(cs.by_name(*wanted))))
         if isinstance(data, pa.Table):
             return data.select(list(wanted))
         if _is_pandas(data):
             return _checked_pandas(data[list(wanted)])
         return data
 
+    @property
+    def _selects(self) -> bool:
+        """Whether `narrowed` can leave columns out."""
+        kinds = (pl.DataFrame, pl.LazyFrame, pa.Table)
+        return isinstance(self.payload, kinds) or _is_pandas(self.payload)
+
 
 def describe(data: object, con: duckdb.DuckDBPyConnection | None = None) -> Source:
     """Find out what was handed over as data, without reading it."""
+    source = _described(data, con)
+    twice = [name for name, times in Counter(source.columns).items() if times > 1]
+    if twice:
+        raise BadData(f"{source.what} has columns twice: {listed(twice)}; rename them")
+    return source
+
+
+def _described(data: object, con: duckdb.DuckDBPyConnection | None) -> Source:
     if con is not None and not isinstance(con, duckdb.DuckDBPyConnection):
         raise BadArgument(f"con={con!r}: give a connection made by duckdb.connect()")
     if isinstance(data, pl.DataFrame):
-        return Source("frame", tuple(data.columns), "the frame", data)
+        return Source("frame", tuple(data.columns), "the frame", data, counted=True)
     if isinstance(data, pl.LazyFrame):
         return Source("stream", tuple(data.collect_schema().names()), "the lazy frame", data)
     if isinstance(data, duckdb.DuckDBPyRelation):
@@ -89,7 +109,7 @@ def describe(data: object, con: duckdb.DuckDBPyConnection | None = None) -> Sour
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
-        return Source("frame", tuple(data.column_names), "the table", data)
+        return Source("frame", tuple(data.column_names), "the table", data, counted=True)
     if isinstance(data, pa.RecordBatchReader):
         return Source("stream", tuple(data.schema.names), "the stream", data)
     if "pyarrow.dataset" in sys.modules and isinstance(
@@ -114,29 +134,47 @@ def describe(data: object, con: duckdb.DuckDBPyConnection | None = None) -> Sour
 
 def find_table(name: str, con: duckdb.DuckDBPyConnection) -> Source | None:
     """Look a table or view up by name; the name is only ever read as a name."""
-    for parts in {name: [name], "split": split_name(name)}.values():
+    for parts in ([name], split_name(name)):
+        if not _is_listed(parts[-1], con):
+            continue  # so that no variable of Python is ever taken for a table
         tree = table(*parts)
         try:
             relation = con.table(tree.sql("duckdb"))
         except duckdb.CatalogException:
             continue
         except duckdb.Error as error:
-            raise BadData(f"the connection does not answer: {first_line(error)}") from error
-        return Source("table", tuple(relation.columns), f"table {name!r}", tree)
+            raise BadData(f"the connection does not answer: {said(error)}") from error
+        return Source("table", tuple(relation.columns), f"table {name!r}", tree, counted=True)
     return None
 
 
-def first_line(error: Exception) -> str:
-    """The first line of an engine's message."""
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _is_listed(name: str, con: duckdb.DuckDBPyConnection) -> bool:
+    try:
+        return name.lower() in (known.lower() for known in _tables(con))
+    except duckdb.Error as error:
+        raise BadData(f"the connection does not answer: {said(error)}") from error
 
 
-def _no_table(name: str, con: duckdb.DuckDBPyConnection) -> str:
-    known = con.sql(
+def _tables(con: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = con.sql(
         "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
         " WHERE NOT internal ORDER BY 1"
     ).fetchall()
-    names = [row[0] for row in known]
+    return [row[0] for row in rows]
+
+
+def said(error: Exception) -> str:
+    """What an engine's message says, on one line and not too long.
+
+    >>> said(ValueError("no such file\\nLINE 1: ..."))
+    'no such file LINE 1: ...'
+    """
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+def _no_table(name: str, con: duckdb.DuckDBPyConnection) -> str:
+    names = _tables(con)
     hint = did_you_mean(name, names) or (f"; there are {listed(names)}" if names else "")
     return f"no table or view {name!r} on this connection{hint}"
 
@@ -171,8 +209,8 @@ def _file(path: str) -> Source:
         try:
             dataset = pyarrow.dataset.dataset(found, format="ipc")
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadData(f"{path!r} is not Arrow IPC: {first_line(error)}") from error
-        return Source("frame", tuple(dataset.schema.names), repr(path), dataset)
+            raise BadData(f"{path!r} is not Arrow IPC: {said(error)}") from error
+        return Source("frame", tuple(dataset.schema.names), repr(path), dataset, counted=True)
     if suffix not in _READERS:
         raise BadData(
             f"{path!r}: files ending in {suffix!r} cannot be read;"
@@ -181,7 +219,8 @@ def _file(path: str) -> Source:
     # Glob characters in the name of a file that exists mean themselves.
     chosen = [glob.escape(path)] if found == [path] and "://" not in path else [path]
     call = exp.func(_READERS[suffix], exp.array(*(exp.Literal.string(c) for c in chosen)))
-    return Source("file", (), repr(path), exp.Table(this=call))
+    counted = _READERS[suffix] == "read_parquet"
+    return Source("file", (), repr(path), exp.Table(this=call), counted=counted)
 
 
 def _is_pandas(data: object) -> bool:
@@ -192,10 +231,7 @@ def _pandas(data: Any) -> Source:
     names = list(data.columns)
     if not all(isinstance(name, str) for name in names):
         raise BadData("the pandas frame has column names that are not text; rename them")
-    if len(set(names)) < len(names):
-        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-        raise BadData(f"the pandas frame has columns twice: {listed(twice)}")
-    return Source("frame", tuple(names), "the frame", data)
+    return Source("frame", tuple(names), "the frame", data, counted=True)
 
 
 def _checked_pandas(data: Any) -> Any:
@@ -231,9 +267,11 @@ def _stream(data: pl.LazyFrame) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
-def _twins(names: Iterable[str]) -> list[str]:
-    """Names that differ only in case."""
+def _twins(names: Iterable[str], wanted: Iterable[str]) -> list[str]:
+    """Names that differ only in case from a wanted one, and that one."""
+    lower = {name.lower() for name in wanted}
     by_lower: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        by_lower.setdefault(name.lower(), []).append(name)
+        if name.lower() in lower:
+            by_lower.setdefault(name.lower(), []).append(name)
     return [name for same in by_lower.values() if len(same) > 1 for name in same]

@@ -79,7 +79,7 @@ print("started", flush=True)
 try:
     sv.score("t", "a", truth="b", con=con)
 except KeyboardInterrupt:
-    print("interrupted", con.sql("SELECT 1").fetchone(), flush=True)
+    print("interrupted", con.sql("SELECT 1").fetchall(), flush=True)
 """
 
 
@@ -94,4 +94,4 @@ def test_an_interrupt_is_a_keyboard_interrupt() -> None:
             out, err = child.communicate(timeout=60)
         finally:
             child.kill()
-    assert out.strip() == "interrupted (1,)", err[-2000:]
+    assert out.strip() == "interrupted [(1,)]", err[-2000:]

@@ -67,6 +67,8 @@ def readable(what: str) -> Iterator[None]:
         yield
     except SqlvalidError:
         raise
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
     except (duckdb.Error, pa.ArrowException, pl.exceptions.PolarsError, OSError) as error:
         raise BadData(f"{what} cannot be read: {said(error)}") from error
     except RuntimeError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
 from sqlvalid import compile
 from sqlvalid.engines import Engine, Scan
@@ -35,18 +36,19 @@ class Cells:
 def fetch_cells(
     engine: Engine,
     scan: Scan,
-    truth: str,
+    truth: str | None,
     keys: Sequence[tuple[str, ...]],
     weight: str | None,
     policy: Policy,
+    where: Sequence[exp.Expr] = (),
 ) -> Cells:
     """Fetch the cells of keys whose columns have the same types, and refuse bad ones."""
-    table = engine.fetch(compile.cells(scan.table, truth, keys, weight))
-    columns = [truth, *dict.fromkeys(c for key in keys for c in key)]
-    fits = {policy.fitted(column, scan.types[column]) for column in columns[1:]}
+    table = engine.fetch(compile.cells(scan.table, truth, keys, weight, where))
+    columns = dict.fromkeys(c for key in keys for c in key)
+    fits = {policy.fitted(column, scan.types[column]) for column in columns}
     fitted = fits.pop() if len(fits) == 1 else policy  # text is compared with any type
     types = {
-        role: scan.types[c]
+        role: "INTEGER" if c is None else scan.types[c]
         for role, c in zip(("truth", "label", "other"), (truth, *keys[0]), strict=False)
     }
     cells = Cells(
@@ -56,7 +58,7 @@ def fetch_cells(
         *readings(types, table),
         root="contingency" if len(keys[0]) == 1 else "triples",
     )
-    roles = {"truth": [truth] * len(keys), "label": [key[0] for key in keys]}
+    roles = {"truth": [truth or ""] * len(keys), "label": [key[0] for key in keys]}
     if len(keys[0]) == 2:
         roles["other"] = [key[1] for key in keys]
     check(cells, roles, weight)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations
 from typing import Any
 
 import polars as pl
@@ -14,7 +13,7 @@ from sqlvalid.errors import BadArgument, one_of
 from sqlvalid.evaluate import integers, refuse_undefined, scores, statistics_of, values_of
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import plan
-from sqlvalid.score import cells_of, opened
+from sqlvalid.score import opened, reading
 
 _COUNTS = ("br", "rw", "wr", "bw")
 _PLAN = plan((), tuple(f"{name}_ordered" for name in _COUNTS))
@@ -49,18 +48,19 @@ def compare(
     """
     one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
-    source, truth, names = opened(data, labels, truth, weight, con)
+    call = opened(data, labels, truth, weight, con, pairs=True)
+    names = call.labels
     if len(names) < 2:
         raise BadArgument(f"compare needs two label columns or more, and {labels!r} gives one")
     counts: dict[tuple[str, str], tuple[int, ...]] = {}
-    keys = list(combinations(names, 2))
-    for cells in cells_of(source, keys, truth, weight, policy, con):
-        parts, columns = statistics_of(cells, _PLAN)
-        for part, *ordered in zip(parts, *columns.values(), strict=True):
-            primary, alternative = cells.keys[part]
-            br, rw, wr, bw = (int(count) // 2 for count in ordered)
-            counts[primary, alternative] = (br, rw, wr, bw)
-            counts[alternative, primary] = (br, wr, rw, bw)
+    with reading(call, con) as reader:
+        for cells in reader.cells(policy):
+            parts, columns = statistics_of(cells, _PLAN)
+            for part, *ordered in zip(parts, *columns.values(), strict=True):
+                primary, alternative = cells.keys[part]
+                br, rw, wr, bw = (int(count) // 2 for count in ordered)
+                counts[primary, alternative] = (br, rw, wr, bw)
+                counts[alternative, primary] = (br, wr, rw, bw)
     pairs = [(p, a) for p in names for a in names if p != a]
     exact = dict(zip(_COUNTS, zip(*(counts[pair] for pair in pairs), strict=True), strict=True))
     frame = pl.DataFrame(

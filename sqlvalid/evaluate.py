@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,27 +25,76 @@ Table = tuple[Ints, Ints, Ints]
 Columns = Mapping[str, Sequence[Any]]
 Series = dict[str, pl.Series]
 
+_SD_DIS = ("centroid_max", "centroid_min", "inverse_separations")
 INCOMPARABLE = "truth and labels have types that cannot be compared to the letter"
 
 
-def evaluate(
-    cells: Cells, indices: Sequence[Index], keep: Sequence[str], log_unit: float = 1.0
-) -> pl.DataFrame:
-    """Values of indices, one row per part: part, the kept statistics, the values, `undefined`."""
-    able = tuple(i for i in indices if cells.comparable or not i.literal)
-    parts, columns = statistics_of(cells, plan(able, tuple(keep)))
-    values, undefined = values_of(columns, able, log_unit)
+@dataclass(slots=True)
+class Found:
+    """Statistics of the partitions of a call, in one order: a column of values each.
+
+    `comparable` says of each partition whether its labels compare with the truth.
+    """
+
+    partitions: list[Any]
+    columns: dict[str, list[Any]]
+    comparable: list[bool]
+
+    def add(self, names: Sequence[Any], columns: Columns, comparable: bool) -> None:
+        """Add the partitions that some cells hold."""
+        before = len(self.partitions)
+        self.partitions.extend(names)
+        self.comparable.extend([comparable] * len(names))
+        for name in columns:
+            self.columns.setdefault(name, [None] * before).extend(columns[name])
+        for values in self.columns.values():
+            values.extend([None] * (len(self.partitions) - len(values)))
+
+    def ordered(self, order: Mapping[Any, int]) -> Found:
+        """The same partitions in another order."""
+        places = sorted(range(len(self.partitions)), key=lambda i: order[self.partitions[i]])
+        return Found(
+            [self.partitions[i] for i in places],
+            {name: [values[i] for i in places] for name, values in self.columns.items()},
+            [self.comparable[i] for i in places],
+        )
+
+
+def evaluate(found: Found, indices: Sequence[Index], log_unit: float = 1.0) -> pl.DataFrame:
+    """Values of indices, one row per partition: n, k, the values, `undefined`."""
+    planned = plan(indices, ("n", "k"))
+    columns = {name: found.columns.get(name, ()) for name in planned.columns}
+    for name, values in columns.items():
+        columns[name] = values or [None] * len(found.partitions)
+    giver = None
+    if "sd_alpha" in columns:
+        giver, columns["sd_alpha"] = _alpha(found)
+    values, undefined = values_of(columns, indices, log_unit)
     for index in indices:
-        if index not in able:
-            values[index.name] = [None] * len(parts)
-            for reasons in undefined:
-                reasons.append(f"{index.name}: {INCOMPARABLE}")
-    frame = pl.DataFrame(
-        {"part": pl.Series(parts, dtype=pl.Int64)}
-        | {name: integers(columns[name]) for name in keep}
-        | scores({i.name: values[i.name] for i in indices}, undefined)
-    )
-    return frame.sort("part")
+        if index.literal:
+            for reasons, comparable in zip(undefined, found.comparable, strict=True):
+                if not comparable:
+                    reasons[:] = [r for r in reasons if not r.startswith(f"{index.name}: ")]
+                    reasons.append(f"{index.name}: {INCOMPARABLE}")
+    table = scores({i.name: values[i.name] for i in indices}, undefined)
+    counts = {name: integers(columns[name]) for name in ("n", "k")}
+    if giver is not None and any(i.name == "sd" for i in indices):
+        names = list(table)
+        at = names.index("sd") + 1
+        said = {"sd_alpha_of": pl.Series([giver] * len(found.partitions))}
+        table = {n: table[n] for n in names[:at]} | said | {n: table[n] for n in names[at:]}
+    return pl.DataFrame(counts | table)
+
+
+def _alpha(found: Found) -> tuple[Any, list[float | None]]:
+    """The partition with most clusters, the first of them, and its sd_dis (D 84)."""
+    at = max(range(len(found.partitions)), key=lambda i: (found.columns["k"][i], -i))
+    column = {name: found.columns[name][at] for name in _SD_DIS}
+    least = column["centroid_min"]
+    alpha = None
+    if least:
+        alpha = column["centroid_max"] / least * column["inverse_separations"]
+    return found.partitions[at], [alpha] * len(found.partitions)
 
 
 def scores(values: Mapping[str, Sequence[float | None]], undefined: Sequence[list[str]]) -> Series:
@@ -54,14 +104,26 @@ def scores(values: Mapping[str, Sequence[float | None]], undefined: Sequence[lis
 
 
 def statistics_of(cells: Cells, planned: Plan) -> tuple[list[Any], Columns]:
-    """The statistics of a plan, by SQL and kernels: the parts, and columns with a value of each."""
+    """The statistics of a plan that cells give: the parts, and columns with a value of each."""
     with session({"fetched": cells.table}, cells.table.num_rows) as con:
         parts, columns = _statistics(con, planned, cells)
-        reads_cells = any("contingency" in kernel.reads for kernel in planned.kernels)
+        kernels = [kernel for kernel in planned.kernels if kernel.name in _KERNELS]
+        reads_cells = any("contingency" in kernel.reads for kernel in kernels)
         split = list(tables(contingencies(con, cells), parts)) if reads_cells else []
-    for kernel in planned.kernels:
+    for kernel in kernels:
         columns = {**columns, **_KERNELS[kernel.name](split, columns)}
     return parts, columns
+
+
+def clusters_of(cells: Cells) -> pa.Table:
+    """The clusters of each part and their points: part, label, n, in order of both.
+
+    A NULL label stands for n points, each a cluster of its own.
+    """
+    policy = cells.policy
+    text = compile.sizes_sql(policy.noise, policy.noise_as, cells.floats)
+    with session({"fetched": cells.table}, cells.table.num_rows) as con:
+        return con.sql(text).to_arrow_table()
 
 
 def refuse_undefined(frame: pl.DataFrame) -> None:
@@ -125,7 +187,7 @@ def values_of(
 
 
 def _numbers(values: Sequence[Any]) -> pl.Series:
-    return pl.Series(np.asarray(values, dtype=np.float64))
+    return pl.Series(np.asarray(values, dtype=np.float64)).fill_nan(None)
 
 
 def tables(contingency: pa.Table, parts: Sequence[Any]) -> Iterator[Table]:

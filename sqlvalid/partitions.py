@@ -119,6 +119,11 @@ def kind_of(type_name: str) -> str:
     return base.lower()
 
 
+def is_number(type_name: str) -> bool:
+    """Whether values of a type can be features: numbers, and booleans as 0 and 1."""
+    return kind_of(type_name) in ("number", "boolean")
+
+
 def is_float(type_name: str) -> bool:
     """Whether values of a type may be NaN."""
     return type_name.upper() in _FLOATS

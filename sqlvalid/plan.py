@@ -47,6 +47,16 @@ class Plan:
         """The statistics that numpy computes."""
         return tuple(s for s in self.statistics if s.is_kernel)
 
+    @property
+    def of_points(self) -> tuple[Statistic, ...]:
+        """The statistics that are found from sums over points."""
+        return tuple(s for s in self.statistics if s.of_points)
+
+    @property
+    def sums(self) -> frozenset[str]:
+        """The sums over points that are read."""
+        return frozenset(name for s in self.of_points for name in s.reads)
+
     def readers(self, statistic: Statistic) -> list[str]:
         """Name what reads a statistic: the indices by a column of it, and other statistics."""
         indices = [i.name for i in self.indices if columns_read(i) & set(statistic.provides)]

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
+from sqlglot import exp
 
 from sqlvalid import compile, partitions
-from sqlvalid.catalog import EXTERNAL, resolve
 from sqlvalid.cells import Cells, check, readings
 from sqlvalid.engines import Scan
 from sqlvalid.engines.duckdb import Connection, DuckDB, engine_for, open_source, session
 from sqlvalid.engines.sources import Source
 from sqlvalid.errors import BadArgument, BadData, listed, one_of
-from sqlvalid.evaluate import evaluate, refuse_undefined
+from sqlvalid.evaluate import Found, clusters_of, evaluate, refuse_undefined, statistics_of
+from sqlvalid.features import choose_features
+from sqlvalid.identifiers import column
+from sqlvalid.measure import ROWS, Batch, Codes, Points, centred, coder, measure_held
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
-from sqlvalid.score import log_unit, named, refuse_incomparable
+from sqlvalid.plan import Plan, plan
+from sqlvalid.score import (
+    Call, Reader, applicable, geometry_columns, label_of, log_unit, named, refuse_incomparable,
+)  # fmt: skip
+
+RUNS_IN_MEMORY = 256 * 2**20  # bytes of labels that are held at once
 
 
 def score_runs(
@@ -25,11 +35,13 @@ def score_runs(
     *,
     points: Any = None,
     truth: str | None = None,
+    features: str | Iterable[str] | None = None,
     run: str = "run",
     point: str = "point",
     label: str = "label",
     indices: str | Iterable[str] | None = None,
     weight: str | None = None,
+    standardize: bool = False,
     noise: int | float | str | bool | None = None,
     noise_as: NoiseAs | None = None,
     nulls: Nulls = "raise",
@@ -37,11 +49,12 @@ def score_runs(
     log_base: float | None = None,
     con: Connection | None = None,
 ) -> pl.DataFrame:
-    """Score every run of a long table against the truth of its points, in one statement.
+    """Score every run of a long table against the truth of its points, their features, or both.
 
     `runs` holds a row per run and point with the columns `run`, `point` and `label`;
-    `points` holds a row per point with `point`, `truth` and, if given, `weight`. Every
-    run must have every point exactly once. The other arguments are those of `score`.
+    `points` holds a row per point with `point` and, as given, `truth`, `features` and
+    `weight`. Every run must have every point exactly once. The other arguments are those
+    of `score`.
 
     Examples
     --------
@@ -58,38 +71,131 @@ def score_runs(
     one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
     unit = log_unit(log_base)
-    chosen = resolve(indices, EXTERNAL)
     if points is None:
         raise BadArgument("give points=, the table with a row per point that holds the truth")
-    if truth is None:
-        raise BadArgument("give truth=, the column of points with the true classes")
     of_runs, of_points = open_source(runs, con), open_source(points, con)
     for name, role in ((run, "run"), (point, "point"), (label, "label")):
         of_runs.require(name, role)
     _check_roles({"run": run, "point": point, "label": label})
-    wanted = [point, truth, *([weight] if weight is not None else [])]
-    for name, role in zip(wanted, ("point", "truth", "weight"), strict=False):
+    roles = {"point": point, "truth": truth, "weight": weight}
+    given = {role: name for role, name in roles.items() if name is not None}
+    for role, name in given.items():
         of_points.require(name, f"{role} (of points)")
-    _check_roles(dict(zip(("point", "truth", "weight"), wanted, strict=False)))
+    _check_roles(given)
+    taken = {name: role for role, name in given.items()}
+    numbers = [] if features is None else choose_features(of_points, features, taken)
+    chosen = applicable(indices, truth, numbers)
+    planned = plan(chosen, ("n", "k"))
+    wanted = [*given.values(), *numbers]
     with engine_for([of_runs, of_points], con) as engine:
         held = engine.scan(of_points, wanted)
         if of_points.kind in ("stream", "relation"):
             held = engine.kept(held, wanted)
         met = engine.scan(of_runs, [run, point, label])
+        if planned.of_points and of_runs.kind in ("stream", "relation"):
+            met = engine.kept(met, [run, point, label])
         _check_types(met, held, run, point, label, truth, weight)
         whole = _summary(engine, held, point, truth, weight, nulls)
-        query = compile.run_cells(met.table, held.table, run, point, label, truth, weight)
+        call = Call(of_points, truth, [], weight, numbers)
+        reader = Reader(engine, held, call, nulls)
+        usable = () if reader.features is None else reader.features.usable
+        query = compile.run_cells(met.table, held.table, run, point, label, truth, weight, usable)
         table, names = _numbered(engine.fetch(query), run)
         _check_complete(engine, of_runs, met, table, names, whole, run, point)
-    types = {"truth": held.types[truth], "label": met.types[label]}
-    policy = policy.fitted(label, types["label"])
-    cells = Cells(table, (), policy, *readings(types, table), runs=names)
-    check(cells, {"truth": [truth], "label": [label]}, None)
-    refuse_incomparable(cells, chosen, indices)
-    frame = named(evaluate(cells, chosen, ("n", "k"), unit), cells).sort("partition")
+        types = {"truth": held.types[truth] if truth else "INTEGER", "label": met.types[label]}
+        policy = policy.fitted(label, types["label"])
+        cells = Cells(table, (), policy, *readings(types, table), runs=names)
+        check(cells, {"truth": [truth or ""], "label": [label]}, None)
+        refuse_incomparable(cells, chosen, indices)
+        able = tuple(i for i in chosen if cells.comparable or not i.literal)
+        parts, columns = statistics_of(cells, plan(able, ("n", "k")))
+        found = Found([], {}, [])
+        found.add([names[part].as_py() for part in parts], columns, cells.comparable)
+        if planned.of_points:
+            runs_met = Runs(met, label_of(run, met), point, label_of(label, met))
+            by_run = _measured(reader, runs_met, cells, planned, standardize)
+            for name in by_run[0]:
+                found.columns[name] = [by_run[part][name] for part in parts]
+    places = pl.Series(found.partitions).arg_sort()
+    found = found.ordered({found.partitions[i]: place for place, i in enumerate(places)})
+    frame = named(found, evaluate(found, chosen, unit))
     if undefined == "raise":
         refuse_undefined(frame)
     return frame
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """A run table that is open to be read."""
+
+    scan: Scan
+    run: exp.Expr
+    point: str
+    label: exp.Expr
+
+
+def _measured(
+    reader: Reader, runs: Runs, cells: Cells, planned: Plan, standardize: bool
+) -> list[dict[str, float | None]]:
+    """The statistics of the points of every run; the points are held in memory."""
+    features, call, engine = reader.features, reader.call, reader.engine
+    assert features is not None
+    where = [*reader.where(cells.policy.nulls), *features.usable]
+    held = Points(engine, reader.scan, features, [], call.weight, where, 0)
+    x, keys, weights = held.all(column(runs.point))
+    x, scale = centred(x, weights)
+    numbered = engine.register(pa.table({"point": keys, "place": np.arange(len(x))}))
+    sizes = clusters_of(cells)
+    lone = cells.policy.noise if cells.policy.noise_as == "singletons" else None
+    known = _plain(sizes["label"].drop_null().unique())
+    code = coder(known, lone)
+    part, n = sizes["part"].to_numpy(), sizes["n"].to_numpy().astype(np.float64)
+    codes = np.where(sizes["label"].is_valid().to_numpy(), code(_plain(sizes["label"])), -1)
+    names = _plain(cells.runs)
+    at_once = max(1, RUNS_IN_MEMORY // (4 * max(1, len(x))))
+    found: list[dict[str, float | None]] = []
+    for start in range(0, len(names), at_once):
+        some = names.slice(start, at_once)
+        labelled = _labels(engine, runs, numbered, some, len(some) < len(names), code, len(x))
+
+        def one(row: int, start: int = start, labelled: Any = labelled) -> dict[str, float | None]:
+            own = (part == start + row) & (codes >= 0)
+            k = int(own.sum())
+            to = np.full(len(known) + 2, k, dtype=np.int32)
+            to[codes[own]] = np.arange(k, dtype=np.int32)
+            to[len(known) + 1] = k + 1
+            batch = Batch(x, [to[labelled[row]]], weights)
+            scaled = scale if standardize else None
+            clusters = measure_held(batch, n[own], lone is not None, planned.sums, scaled)
+            return geometry_columns(planned, clusters)
+
+        found.extend(map(one, range(len(some))))
+    return found
+
+
+def _labels(
+    engine: DuckDB, runs: Runs, numbered: exp.Expr, some: pa.Array, filtered: bool,
+    code: Callable[[pa.Array], Codes], points: int,
+) -> Codes:  # fmt: skip
+    """The codes of the labels that some runs give to the numbered points, a row per run."""
+    chosen = engine.register(pa.table({"run": some})) if filtered else None
+    query = compile.run_labels(
+        runs.scan.table, numbered.copy(), runs.run, runs.point, runs.label.copy(), chosen
+    )
+    number = coder(some)
+    found: Codes = np.empty((len(some), points), dtype=np.int32)
+    for batch in engine.stream(query, ROWS):
+        found[number(batch.column("run")), batch.column("place").to_numpy()] = code(
+            batch.column("label")
+        )
+    return found
+
+
+def _plain(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Values as one array, without a dictionary."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
 def _check_roles(roles: dict[str, str]) -> None:
@@ -101,10 +207,11 @@ def _check_roles(roles: dict[str, str]) -> None:
 
 
 def _check_types(
-    met: Scan, held: Scan, run: str, point: str, label: str, truth: str, weight: str | None
+    met: Scan, held: Scan, run: str, point: str, label: str, truth: str | None, weight: str | None
 ) -> None:
-    for column, types in ((run, met.types), (label, met.types), (truth, held.types)):
-        partitions.check_label_type(column, types[column])
+    for name, types in ((run, met.types), (label, met.types), (truth, held.types)):
+        if name is not None:
+            partitions.check_label_type(name, types[name])
     if weight is not None:
         partitions.check_weight_type(weight, held.types[weight])
     of_runs, of_points = met.types[point], held.types[point]
@@ -116,7 +223,7 @@ def _check_types(
 
 
 def _summary(
-    engine: DuckDB, held: Scan, point: str, truth: str, weight: str | None, nulls: str
+    engine: DuckDB, held: Scan, point: str, truth: str | None, weight: str | None, nulls: str
 ) -> dict[str, Any]:
     """What a run that has every point once adds up to; refuse points that are not well formed."""
     table = engine.fetch(compile.points_summary(held.table, point, truth, weight))

@@ -2,8 +2,8 @@
 
 A statistic has one row per partition (`part`), or it is a table that other
 statistics read. The roots, which no file defines, are `contingency` (part, truth,
-label, n) and `triples` (part, truth, label, other, n): the compiler writes them from
-the data at hand.
+label, n) and `triples` (part, truth, label, other, n), which the compiler writes from
+the data at hand, and the sums over points, which are measured where the points are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from sqlglot import exp
 
 from sqlvalid.errors import SqlvalidError
 
-ROOTS = ("contingency", "triples")
+CELL_ROOTS = ("contingency", "triples")
+# Sums over the points of each cluster: of the features and their squares; of distances to the
+# centroids; of products of features, pooled and by cluster; over points and the nearest other
+# centroid, the nearest other mean square, the balls about centroids and midpoints.
+POINT_ROOTS = (
+    "moments", "distances", "products", "cluster_products", "nearest", "mean_squares", "balls",
+)  # fmt: skip
+ROOTS = (*CELL_ROOTS, *POINT_ROOTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,15 @@ class Statistic:
         """Whether numpy computes it, and not SQL."""
         return self.query is None
 
+    @property
+    def of_points(self) -> bool:
+        """Whether it is found from sums over points, and not from contingency cells."""
+        return not set(POINT_ROOTS).isdisjoint(self.reads)
+
+
+def _of_points(name: str, about: str, provides: str, reads: str) -> Statistic:
+    return Statistic(name, about, tuple(provides.split()), tuple(reads.split()))
+
 
 KERNELS = (
     Statistic(
@@ -61,6 +77,72 @@ KERNELS = (
         "the upper tail of McNemar's chi-squared",
         ("chi2_tail",),
         ("pair_counts",),
+    ),
+    Statistic(
+        "alpha",
+        "sd_dis of the partition with most clusters in the call",
+        ("sd_alpha",),
+        ("separation", "clusters"),
+    ),
+    _of_points(
+        "dispersion",
+        "sums of squares within and between clusters",
+        "p wgss bgss mean_dispersions dispersion_logs flat_clusters",
+        "moments",
+    ),
+    _of_points(
+        "shares",
+        "the share of each feature's sum of squares that lies between clusters",
+        "shares root_shares constant_features",
+        "moments",
+    ),
+    _of_points(
+        "variances",
+        "norms of the variances of the clusters and of all points",
+        "variance_norms variance_norm",
+        "moments",
+    ),
+    _of_points(
+        "separation",
+        "distances between centroids",
+        "centroid_max centroid_min inverse_separations pair_ss similarities_rms",
+        "moments",
+    ),
+    _of_points(
+        "spread",
+        "distances of the points to their centroids and to the mean",
+        "within_distances total_distances similarities",
+        "moments distances",
+    ),
+    _of_points(
+        "determinants",
+        "determinants of the scatter matrices, by a factorisation",
+        "w_singular ln_det_w ln_det_t wib",
+        "moments products",
+    ),
+    _of_points(
+        "cluster_determinants",
+        "determinants of the clusters' covariance matrices, by a factorisation",
+        "cluster_ln_dets singular_clusters",
+        "moments cluster_products",
+    ),
+    _of_points(
+        "neighbours",
+        "points between their own and the nearest other centroid",
+        "gancarski simplified alternative on_other_centroid on_both_centroids",
+        "moments nearest",
+    ),
+    _of_points(
+        "squared",
+        "silhouettes with squared distances",
+        "squared_silhouettes same_places",
+        "moments mean_squares",
+    ),
+    _of_points(
+        "densities",
+        "densities about centroids and midway between them",
+        "densities empty_balls",
+        "moments balls",
     ),
 )
 

@@ -14,7 +14,7 @@ from sqlvalid.engines.duckdb import Connection, session
 from sqlvalid.evaluate import assignment, contingencies, integers, statistics_of, tables
 from sqlvalid.partitions import NoiseAs, Nulls, Policy
 from sqlvalid.plan import plan
-from sqlvalid.score import cells_of, opened
+from sqlvalid.score import opened, reading
 
 _COUNTS = ("yy", "yn", "ny", "nn")
 _PLAN = plan((), tuple(f"{name}_ordered" for name in _COUNTS))
@@ -105,19 +105,16 @@ def match(
     [('km', 1, 'a', 2), ('km', 2, 'b', 1)]
     """
     policy = Policy.of(nulls, noise, noise_as)
-    source, truth, names = opened(data, labels, truth, weight, con)
-    keys = [(name,) for name in names]
+    call = opened(data, labels, truth, weight, con)
     found = {}
-    for cells in cells_of(source, keys, truth, weight, policy, con):
-        table = _contingency(cells)
-        parts = range(len(cells.keys))
-        for part, arrays in zip(parts, tables(table, parts), strict=True):
-            own = _frame(table).filter(pl.col("part") == part)
-            found[cells.keys[part][0]] = _matched(own, assignment(arrays))
-    frames = [found[name].select(pl.lit(name).alias("partition"), pl.all()) for name in names]
-    if len({frame.schema["cluster"] for frame in frames}) > 1:
-        frames = [frame.with_columns(pl.col("cluster").cast(pl.String)) for frame in frames]
-    return pl.concat(frames)
+    with reading(call, con) as reader:
+        for cells in reader.cells(policy):
+            table = _contingency(cells)
+            parts = range(len(cells.keys))
+            for part, arrays in zip(parts, tables(table, parts), strict=True):
+                own = _frame(table).filter(pl.col("part") == part)
+                found[cells.keys[part][0]] = _matched(own, assignment(arrays))
+    return stacked({name: found[name] for name in call.labels}, "cluster")
 
 
 def _matched(own: pl.DataFrame, chosen: np.ndarray[Any, Any]) -> pl.DataFrame:
@@ -134,9 +131,17 @@ def _matched(own: pl.DataFrame, chosen: np.ndarray[Any, Any]) -> pl.DataFrame:
 def _only(
     data: Any, truth: str, label: str, weight: str | None, policy: Policy, con: Connection | None
 ) -> Cells:
-    source, truth, names = opened(data, [label], truth, weight, con)
-    (cells,) = cells_of(source, [(name,) for name in names], truth, weight, policy, con)
-    return cells
+    with reading(opened(data, [label], truth, weight, con), con) as reader:
+        (cells,) = reader.cells(policy)
+        return cells
+
+
+def stacked(frames: dict[str, pl.DataFrame], of_labels: str) -> pl.DataFrame:
+    """The frames of several partitions as one; labels of unlike types become text."""
+    found = [f.select(pl.lit(name).alias("partition"), pl.all()) for name, f in frames.items()]
+    if len({frame.schema[of_labels] for frame in found}) > 1:
+        found = [frame.with_columns(pl.col(of_labels).cast(pl.String)) for frame in found]
+    return pl.concat(found)
 
 
 def _contingency(cells: Cells) -> pa.Table:

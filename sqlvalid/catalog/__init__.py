@@ -8,11 +8,15 @@ from sqlvalid.catalog import names
 from sqlvalid.catalog.comparative import COMPARATIVE
 from sqlvalid.catalog.external import EXTERNAL
 from sqlvalid.catalog.index import Index, Needs, Rule, Undefined
+from sqlvalid.catalog.internal import INTERNAL
 from sqlvalid.errors import BadArgument
 
-CATALOG: tuple[Index, ...] = (*EXTERNAL, *COMPARATIVE)
+CATALOG: tuple[Index, ...] = (*EXTERNAL, *INTERNAL, *COMPARATIVE)
 
-__all__ = ["CATALOG", "COMPARATIVE", "EXTERNAL", "Index", "Needs", "Rule", "Undefined", "resolve"]
+__all__ = [
+    "CATALOG", "COMPARATIVE", "EXTERNAL", "INTERNAL",
+    "Index", "Needs", "Rule", "Undefined", "resolve",
+]  # fmt: skip
 
 
 def resolve(

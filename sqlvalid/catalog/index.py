@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Rule = Literal["max", "min", "zero", "max_diff", "min_diff"]
-Needs = Literal["truth", "comparison"]
+Needs = Literal["truth", "comparison", "features"]
 
 
 @dataclass(frozen=True, slots=True)

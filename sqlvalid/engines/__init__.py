@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,10 +27,16 @@ class Engine(Protocol):
         """Make a source readable, with at least the wanted columns."""
 
     def kept(self, scan: Scan, wanted: Sequence[str]) -> Scan:
-        """Read a one-shot stream once and keep it, so that it can be read again."""
+        """Read data once and keep it, so that it can be read again."""
 
     def fetch(self, query: exp.Expr) -> pa.Table:
         """Run one statement and bring its result home."""
+
+    def stream(self, query: exp.Expr, rows: int) -> Iterator[pa.RecordBatch]:
+        """Run one statement and bring its result home in batches of some rows."""
+
+    def register(self, data: pa.Table) -> exp.Table:
+        """Make a small table readable beside the data."""
 
     def close(self) -> None:
         """Leave the engine as it was found."""

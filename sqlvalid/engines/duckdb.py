@@ -114,9 +114,24 @@ class DuckDB:
             return self._typed(self.register(source.narrowed(wanted)))
 
     def kept(self, scan: Scan, wanted: Sequence[str]) -> Scan:
-        """Read a one-shot stream once and keep it, so that it can be read again."""
+        """Read data once and keep it, so that it can be read again.
+
+        On a connection of our own it is a temporary table, which goes to disk when
+        memory is short.
+        """
         query = exp.Select().from_(exp.alias_(scan.table, "src", table=True))
-        return self._typed(self.register(self.fetch(query.select(*map(column, wanted)))))
+        query = query.select(*map(column, wanted))
+        if not self._owned:
+            return self._typed(self.register(self.fetch(query)))
+        with readable(self._read):
+            if self._relation is not None:
+                # The relation lies on another connection: it is read from there.
+                reader = self._query(query.sql("duckdb")).to_arrow_reader()
+                self._relation = None
+                query = exp.Select().select("*").from_(self.register(reader))
+            name = _fresh()
+            self.con.execute(f"CREATE TEMP TABLE {name} AS {query.sql('duckdb')}")
+            return self._typed(table(name))
 
     def _scan_relation(self, relation: duckdb.DuckDBPyRelation, wanted: Sequence[str]) -> Scan:
         """Run on the relation's own connection, or bring it here where it meets other data."""
@@ -148,6 +163,15 @@ class DuckDB:
         """Run one statement and bring its result home as Arrow."""
         with readable(self._read):
             return self._query(query.sql("duckdb")).to_arrow_table()
+
+    def stream(self, query: exp.Expr, rows: int) -> Iterator[pa.RecordBatch]:
+        """Run one statement and bring its result home in batches of some rows."""
+        with readable(self._read):
+            reader = self._query(query.sql("duckdb")).to_arrow_reader(rows)
+            try:
+                yield from reader
+            finally:
+                reader.close()
 
     def _query(self, text: str) -> duckdb.DuckDBPyRelation:
         if self._relation is not None and self._relation[0] in text:

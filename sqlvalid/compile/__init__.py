@@ -44,11 +44,14 @@ def literal(value: object) -> exp.Expr:
 
 def cells(
     source: exp.Expr,
-    truth: str,
+    truth: str | None,
     keys: Sequence[tuple[str, ...]],
     weight: str | None = None,
+    where: Sequence[exp.Expr] = (),
 ) -> exp.Select:
     """The statement that goes to the data: the contingency cells of every key, in one scan.
+
+    Without a truth all points are of one class.
 
     A key is the label column of a partition, or the two label columns of a
     comparison; each is one grouping set, so the data is read once whatever their
@@ -59,13 +62,16 @@ def cells(
     SELECT 0 AS part, src."species" AS truth, src."km3" AS label, COUNT(*) AS n FROM "t" AS src \
 GROUP BY src."species", src."km3"
     """
-    sets = [[column(truth), *(column(name) for name in key)] for key in keys]
+    classes = [] if truth is None else [truth]
+    sets = [[column(name) for name in (*classes, *key)] for key in keys]
     query = exp.Select().from_(exp.alias_(source, "src", table=True), copy=False)
+    query = query.where(*(condition.copy() for condition in where), copy=False)
     several = len(keys) > 1
     part: exp.Expr = exp.Literal.number(0)
     if several:
         part = _case([(_is_grouped(key), exp.Literal.number(i)) for i, key in enumerate(keys)])
-    chosen = [exp.alias_(part, "part"), exp.alias_(column(truth), "truth")]
+    of_class = exp.Literal.number(0) if truth is None else column(truth)
+    chosen = [exp.alias_(part, "part"), exp.alias_(of_class, "truth")]
     for place, role in enumerate(("label", "other")[: len(keys[0])]):
         value: exp.Expr = column(keys[0][place])
         if several:
@@ -124,10 +130,13 @@ def run_cells(
     run: str,
     point: str,
     label: str,
-    truth: str,
+    truth: str | None,
     weight: str | None = None,
+    usable: Sequence[exp.Expr] = (),
 ) -> exp.Select:
     """The cells of every run of a run table, joined to the points that hold the truth.
+
+    Points that are not usable are of an unknown class; without a truth all others are of one.
 
     `marks` sums a 64-bit hash of the points met, `marks_xor` combines it another way:
     a run that has every point once has the marks of the whole points table.
@@ -137,7 +146,7 @@ def run_cells(
         .from_(exp.alias_(points, "src", table=True))
         .select(
             exp.alias_(column(point), "point"),
-            exp.alias_(column(truth), "truth"),
+            exp.alias_(_class(truth, usable), "truth"),
             exp.alias_(exp.func("HASH", column(point)), "mark"),
         )
     )
@@ -164,8 +173,15 @@ def run_cells(
     )
 
 
+def _class(truth: str | None, usable: Sequence[exp.Expr]) -> exp.Expr:
+    given = exp.Literal.number(0) if truth is None else column(truth)
+    if not usable:
+        return given
+    return exp.Case().when(exp.and_(*(condition.copy() for condition in usable)), given)
+
+
 def points_summary(
-    points: exp.Expr, point: str, truth: str, weight: str | None = None
+    points: exp.Expr, point: str, truth: str | None, weight: str | None = None
 ) -> exp.Select:
     """What the points of a run table add up to, to tell whole runs by, and their faults."""
     query = (
@@ -177,7 +193,9 @@ def points_summary(
                 exp.Count(this=exp.Distinct(expressions=[column(point)])), "points_distinct"
             ),
             _nulls(point, "points_null"),
-            _nulls(truth, "truth_null"),
+            exp.alias_(exp.Literal.number(0), "truth_null")
+            if truth is None
+            else _nulls(truth, "truth_null"),
             exp.alias_(exp.func("SUM", exp.func("HASH", column(point))), "marks"),
             exp.alias_(exp.func("BIT_XOR", exp.func("HASH", column(point))), "marks_xor"),
         )
@@ -188,6 +206,24 @@ def points_summary(
 def _nulls(name: str, alias: str) -> exp.Expr:
     counted = exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column(name)))
     return exp.alias_(counted, alias)
+
+
+def run_labels(
+    runs: exp.Expr, numbered: exp.Expr, run: exp.Expr, point: str, label: exp.Expr,
+    some: exp.Expr | None = None,
+) -> exp.Select:  # fmt: skip
+    """The labels that runs give to numbered points; `some` is a table of the runs to read."""
+    on = exp.EQ(this=column(point), expression=exp.column("point", table="p"))
+    query = (
+        exp.Select()
+        .from_(exp.alias_(runs.copy(), "src", table=True))
+        .join(exp.alias_(numbered, "p", table=True), on=on)
+        .select(exp.alias_(run.copy(), "run"), "p.place AS place", exp.alias_(label, "label"))
+    )
+    if some is None:
+        return query
+    on = exp.EQ(this=run.copy(), expression=exp.column("run", table="s"))
+    return query.join(exp.alias_(some, "s", table=True), on=on)
 
 
 def points_twice(runs: exp.Expr, run: str, point: str, value: object) -> exp.Select:
@@ -341,6 +377,20 @@ def statistics_sql(
     """`statistics_query` over fetched cells as DuckDB text, kept from call to call."""
     roots = {root_name: root(root_name, noise=noise, noise_as=noise_as, floats=floats)}
     return statistics_query(plan, roots).sql("duckdb")
+
+
+@lru_cache(maxsize=64, typed=True)
+def sizes_sql(noise: object, noise_as: str | None, floats: tuple[str, ...]) -> str:
+    """The clusters of each part and their points, from fetched cells."""
+    cells = root("contingency", noise=noise, noise_as=noise_as, floats=floats)
+    return (
+        exp.Select()
+        .from_(cells.subquery("contingency"))
+        .select("part", "label", "CAST(SUM(n) AS BIGINT) AS n")
+        .group_by("part", "label")
+        .order_by("part", "label")
+        .sql("duckdb")
+    )
 
 
 @lru_cache(maxsize=64, typed=True)

@@ -6,6 +6,7 @@ from sqlvalid.demo import iris
 from sqlvalid.describe import explain, indices, sql
 from sqlvalid.errors import SqlvalidError
 from sqlvalid.runs import score_runs
+from sqlvalid.scatter import centroids, scatter
 from sqlvalid.score import score
 from sqlvalid.tables import contingency, match, pairs
 
@@ -13,6 +14,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SqlvalidError",
+    "centroids",
     "compare",
     "contingency",
     "explain",
@@ -20,6 +22,7 @@ __all__ = [
     "iris",
     "match",
     "pairs",
+    "scatter",
     "score",
     "score_runs",
     "sql",

@@ -52,7 +52,18 @@ OPTIONS: dict[str, Any] = {
         typer.Option("--labels", "-l", help="label columns: a,b,c or a glob; may be repeated"),
     ],
     "label": Annotated[str, typer.Option("--label", help="label column")],
-    "truth": Annotated[str, typer.Option("--truth", "-t", help="column with the true classes")],
+    "truth": Annotated[
+        str | None, typer.Option("--truth", "-t", help="column with the true classes")
+    ],
+    "features": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--features", "-x", help="feature columns: x,y or a glob, or one array column"
+        ),
+    ],
+    "standardize": Annotated[
+        bool, typer.Option("--standardize", help="divide features by their standard deviation")
+    ],
     "points": Annotated[str, typer.Option("--points", help="file or table with the truth")],
     "run": Annotated[str, typer.Option("--run", help="column of runs")],
     "point": Annotated[str, typer.Option("--point", help="column of points, in both tables")],
@@ -79,12 +90,11 @@ OPTIONS: dict[str, Any] = {
     "dialect": Annotated[str, typer.Option("--dialect", help=", ".join(DIALECTS))],
     "table": Annotated[str, typer.Option("--table", help="table, or schema.table")],
 }
-REQUIRED = frozenset({"labels", "label", "truth", "points", "table"})
+REQUIRED = frozenset({"labels", "label", "points", "table"})
 
 
-def _parameter(name: str, default: object = inspect.Parameter.empty) -> inspect.Parameter:
-    """The option of a verb's parameter; `label` names a column of runs where it has a default."""
-    needed = name in REQUIRED and not isinstance(default, str)
+def _parameter(name: str, default: object, needed: bool) -> inspect.Parameter:
+    """The option of a verb's parameter."""
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -99,17 +109,24 @@ def _fixed(name: str, annotation: object, default: object = None) -> inspect.Par
 
 
 def _options(verb: Callable[..., object], leave_out: tuple[str, ...]) -> list[inspect.Parameter]:
-    given = inspect.signature(verb).parameters
-    return [_parameter(name, p.default) for name, p in given.items() if name not in leave_out]
+    """The options of a verb; `label` names a column of runs where it has a default."""
+    options = []
+    for name, p in inspect.signature(verb).parameters.items():
+        if name not in leave_out:
+            needed = name in REQUIRED and not isinstance(p.default, str)
+            needed = needed or (name == "truth" and verb in (sv.compare, sv.match))
+            options.append(_parameter(name, p.default, needed))
+    return options
 
 
 def _read(options: dict[str, Any]) -> dict[str, Any]:
     """Turn what was typed into what the verbs take."""
-    for name in ("labels", "indices"):
+    for name in ("labels", "features", "indices"):
         if options.get(name):
             options[name] = [part for text in options[name] for part in text.split(",") if part]
-    if not options.get("indices", True):
-        options["indices"] = None
+    for name in ("features", "indices"):
+        if not options.get(name, True):
+            options[name] = None
     return options
 
 
@@ -147,6 +164,8 @@ _add(sv.compare, show.compared)
 _add(sv.match)
 _add(sv.contingency)
 _add(sv.pairs)
+_add(sv.centroids)
+_add(sv.scatter)
 _add(sv.explain)
 
 

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
-from sqlvalid import compile, partitions
-from sqlvalid.catalog import CATALOG, EXTERNAL, resolve
+from sqlvalid import compile, measure, partitions
+from sqlvalid.catalog import CATALOG
 from sqlvalid.cells import readings
-from sqlvalid.engines.duckdb import Connection, engine_for
+from sqlvalid.compile import points
+from sqlvalid.compile.statement import Wanted, is_expressible, one_statement
+from sqlvalid.engines import Scan
+from sqlvalid.engines.duckdb import Connection, DuckDB, engine_for
 from sqlvalid.errors import BadArgument, one_of
+from sqlvalid.features import open_features
 from sqlvalid.identifiers import split_name, table
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
-from sqlvalid.score import log_unit, opened
+from sqlvalid.score import Call, applicable, label_of, log_unit, opened
 
 # Seconds per row and grouping set, measured on two cores of DuckDB 2.0 with 100 x 100 cells;
 # and the fixed cost of planning a call.
 _SECONDS_PER_ROW = 3.7e-9
+_SECONDS_PER_NUMBER = 2e-9
 _SECONDS_PER_CALL = 0.025
+
+_STEPS = {
+    "labels": "the labels, counted",
+    "moments": "the features, added up by cluster",
+    "about": "the points about the centroids",
+}
+_WAYS = {
+    "sql": "in SQL",
+    "memory": "kept in memory from then on",
+    "batches": "in passing batches",
+}
 
 
 def indices() -> pl.DataFrame:
@@ -72,12 +88,14 @@ class Explanation:
     statements: tuple[str, ...]
     statistics: pl.DataFrame
     seconds: float | None
+    steps: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         """Lay the plan out for reading."""
         size = "an unknown number of rows" if self.rows is None else f"{self.rows:,} rows"
         cost = "unknown" if self.seconds is None else f"about {self.seconds:.2g} s"
-        lines = [f"{self.scans} scan{'s' * (self.scans != 1)} of {size}; estimated cost {cost}", ""]
+        lines = [f"{self.scans} scan{'s' * (self.scans != 1)} of {size}; estimated cost {cost}"]
+        lines += [f"  {_STEPS[what]}, {_WAYS[by]}" for what, by in self.steps] + [""]
         lines.append("Statistics, each computed once:")
         width = max(len(name) for name in self.statistics["statistic"])
         for row in self.statistics.iter_rows(named=True):
@@ -95,8 +113,10 @@ def explain(
     labels: str | Iterable[str],
     *,
     truth: str | None = None,
+    features: str | Iterable[str] | None = None,
     indices: str | Iterable[str] | None = None,
     weight: str | None = None,
+    standardize: bool = False,
     noise: int | float | str | bool | None = None,
     noise_as: NoiseAs | None = None,
     nulls: Nulls = "raise",
@@ -106,7 +126,10 @@ def explain(
 ) -> Explanation:
     """Show what `score` would do with the same arguments: scans, statistics, SQL, cost.
 
-    Nothing is computed but the number of rows of a frame, a table, a view or a parquet file.
+    Nothing is computed but the number of rows of a frame, a table, a view or a parquet file;
+    of features the first rows are looked at. There is one scan more where the first rows turn
+    out to be far from the mean, and one where a small cluster lies so far out that its sum of
+    squares has to be taken again.
 
     Examples
     --------
@@ -121,32 +144,89 @@ def explain(
     one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
     unit = log_unit(log_base)
-    chosen = tuple(resolve(indices, EXTERNAL))
-    source, truth, names = opened(data, labels, truth, weight, con)
-    wanted = [truth, *names, *([weight] if weight else [])]
-    with engine_for([source], con) as engine:
-        scan = engine.scan(source, wanted)
+    call = opened(data, labels, truth, weight, con, features, needs_truth=False)
+    chosen = tuple(applicable(indices, call.truth, call.features))
+    planned = plan(chosen, ("n", "k"))
+    with engine_for([call.source], con) as engine:
+        scan = engine.scan(call.source, call.columns)
         rows = None
-        if source.counted:
+        if call.source.counted:
             counted = exp.Select().select("COUNT(*) AS n").from_(scan.table.copy())
             rows = engine.fetch(counted)["n"][0].as_py()
-    batches = list(partitions.batches([(name,) for name in names], scan.types))
-    planned = plan(chosen, ("n", "k"))
-    floats, _ = readings({"truth": scan.types[truth], "label": scan.types[names[0]]})
+        batches = list(partitions.batches(call.keys, scan.types))
+        trees: list[exp.Expr] = [
+            compile.cells(scan.table.copy(), call.truth, batch, weight) for batch in batches
+        ]
+        took = [("labels", "sql")] * len(batches)
+        if planned.of_points:
+            once = call.source.kind in ("stream", "relation")
+            lone = policy.noise_as == "singletons"
+            of_points = PointScans.of(engine, scan, call, planned, rows, once, lone)
+            took += of_points.scans
+            trees += of_points.statements
+    label = scan.types[call.labels[0]]
+    kinds = {"truth": scan.types[call.truth] if call.truth else "INTEGER", "label": label}
+    floats, _ = readings(kinds)
     root = compile.root("contingency", noise=policy.noise, noise_as=policy.noise_as, floats=floats)
-    trees = [compile.cells(scan.table.copy(), truth, batch, weight) for batch in batches]
     trees.append(compile.statistics_query(planned, {"contingency": root}))
     trees.append(compile.formulas_query(chosen, ("part", "n", "k"), unit))
-    seconds = None
-    if rows is not None:
-        seconds = _SECONDS_PER_CALL * len(batches) + _SECONDS_PER_ROW * rows * len(names)
     return Explanation(
         rows,
-        len(batches),
+        len(took),
         tuple(tree.sql("duckdb", pretty=True) for tree in trees),
         _statistics(planned),
-        seconds,
+        None if rows is None else _seconds(rows, took, len(call.labels), len(call.features)),
+        tuple(took),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PointScans:
+    """The scans of the points of a call, and the statements they run."""
+
+    scans: list[tuple[str, str]]
+    statements: list[exp.Expr]
+
+    @classmethod
+    def of(
+        cls, engine: DuckDB, scan: Scan, call: Call, planned: Plan, rows: int | None, once: bool,
+        lone: bool,
+    ) -> PointScans:  # fmt: skip
+        """Foresee the scans; data that can be read once is not touched."""
+        opened = None if once else open_features(engine, scan, call.features, "raise", [])
+        p = len(call.features) if opened is None else opened.p
+        array = scan.types[call.features[0]].endswith("]")
+        how = measure.way(rows or 0, p, len(call.labels), array, lone)
+        scans: list[tuple[str, str]] = list(measure.scans(how, len(call.labels), planned.sums))
+        if opened is None:
+            return cls(scans, [])
+        numbers = opened.expressions()
+        names = [label_of(name, scan) for name in call.labels]
+        found: list[exp.Expr] = []
+        for what, by in dict.fromkeys(scans):
+            if by != "sql":
+                found.append(points.points(scan.table, numbers, names, call.weight, []))
+            elif what == "moments":
+                found += [points.moments(scan.table, numbers, n, call.weight, []) for n in names]
+            else:
+                wanted = planned.sums - {"moments"}
+                at = exp.to_table("clusters")
+                found += [
+                    points.about(scan.table, at, numbers, n, [0.0] * p, call.weight, [], wanted)
+                    for n in names
+                ]
+        return cls(scans, list(dict.fromkeys(found)))
+
+
+def _seconds(rows: int, took: Sequence[tuple[str, str]], labels: int, features: int) -> float:
+    seconds = _SECONDS_PER_CALL * len(took)
+    for what, by in took:
+        if what == "labels":
+            seconds += _SECONDS_PER_ROW * rows * labels / sum(w == "labels" for w, _ in took)
+        else:
+            times = labels if by == "batches" else 1
+            seconds += _SECONDS_PER_NUMBER * rows * (features + 8) * times
+    return seconds
 
 
 def _statistics(planned: Plan) -> pl.DataFrame:
@@ -165,21 +245,25 @@ def sql(
     indices: str | Iterable[str] | None = None,
     *,
     table: str,
-    truth: str,
     label: str,
+    truth: str | None = None,
+    features: str | Iterable[str] | None = None,
     dialect: str = "duckdb",
     weight: str | None = None,
+    standardize: bool = False,
     log_base: float | None = None,
 ) -> str:
     """Write one statement that computes indices on a table, in the SQL of any engine.
 
-    Rows with a NULL truth or label are left out, and NaN is a label like any other. The
-    names are quoted as given: write them as the engine stores them (Snowflake stores
-    unquoted names in upper case). With `weight` the statement trusts that column to hold
-    whole numbers, 0 or more. By default all indices that SQL can express, except the three
-    that compare labels to the letter and so need truth and labels of one type; one that
-    needs a numpy kernel is an error. SQLite's integers have 64 bits, so that near chance
-    its `ari`, `hubert` and `phi` are right to 1e-15 absolute and not relative.
+    With `truth` there are external indices, with `features` (a list of names, here not a
+    glob) internal ones. Rows with a NULL truth, label or feature are left out, and NaN is a
+    label like any other. The names are quoted as given: write them as the engine stores
+    them (Snowflake stores unquoted names in upper case). With `weight` the statement trusts
+    that column to hold whole numbers, 0 or more. By default all indices that SQL can
+    express, except the three that compare labels to the letter and so need truth and labels
+    of one type; one that needs a numpy kernel is an error. `sd` takes its α from the one
+    partition there is. SQLite's integers have 64 bits, so that near chance its `ari`,
+    `hubert` and `phi` are right to 1e-15 absolute and not relative.
 
     Examples
     --------
@@ -190,19 +274,22 @@ def sql(
     >>> con.sql(text).fetchall()
     [('b', 60, 6, 0.8305084745762712, 1.0)]
     """
-    named = {"table": table, "truth": truth, "label": label} | (
-        {"weight": weight} if weight else {}
-    )
+    named = {"table": table, "label": label, "truth": truth, "weight": weight}
     for name, given in named.items():
-        if not isinstance(given, str) or not given:
+        needed = name in ("table", "label")
+        if (given is not None or needed) and (not isinstance(given, str) or not given):
             raise BadArgument(f"{name}={given!r}: give a name as text")
+    numbers = [] if features is None else partitions.names_in("features", features)
+    roles = [name for name in (label, truth, weight, *numbers) if name is not None]
+    twice = [name for name in dict.fromkeys(roles) if roles.count(name) > 1]
+    if twice:
+        raise BadArgument(f"column {twice[0]!r} is given in two roles")
     unit = log_unit(log_base)
-    chosen = resolve(indices, EXTERNAL)
+    chosen = applicable(indices, truth, numbers)
     if indices is None:
-        chosen = [row for row in chosen if not plan([row]).kernels and not row.literal]
-    planned = plan(chosen, ("n", "k"))
-    source = _table(table)
-    return compile.one_statement(planned, source, truth, label, dialect, unit, weight)
+        chosen = [row for row in chosen if is_expressible(plan([row])) and not row.literal]
+    wanted = Wanted(_table(table), label, truth, tuple(numbers), weight, standardize)
+    return one_statement(plan(chosen, ("n", "k")), wanted, dialect, unit)
 
 
 def _table(name: str) -> exp.Table:

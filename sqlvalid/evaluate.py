@@ -63,9 +63,8 @@ class Found:
 def evaluate(found: Found, indices: Sequence[Index], log_unit: float = 1.0) -> pl.DataFrame:
     """Values of indices, one row per partition: n, k, the values, `undefined`."""
     planned = plan(indices, ("n", "k"))
-    columns = {name: found.columns.get(name, ()) for name in planned.columns}
-    for name, values in columns.items():
-        columns[name] = values or [None] * len(found.partitions)
+    unknown: list[Any] = [None] * len(found.partitions)
+    columns = {name: found.columns.get(name, unknown) for name in planned.columns}
     giver = None
     if "sd_alpha" in columns:
         giver, columns["sd_alpha"] = _alpha(found)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from sqlvalid.compile import points
+from sqlvalid.compile import literal, points
 from sqlvalid.engines import Engine, Scan
 from sqlvalid.engines.sources import Source
 from sqlvalid.errors import BadArgument, BadData, UnknownColumn, did_you_mean, listed
@@ -56,7 +56,7 @@ class Features:
         if scale is None:
             return found
         return [
-            exp.Paren(this=exp.Div(this=f, expression=points.literal(float(s))))
+            exp.Paren(this=exp.Div(this=f, expression=literal(float(s))))
             for f, s in zip(found, scale, strict=True)
         ]
 
@@ -123,10 +123,9 @@ def _check_types(columns: Sequence[str], types: dict[str, str]) -> str | None:
             arrays[name] = inside["of"]
             kind = inside["of"]
         if not is_number(kind):
-            what = "an array of" if inside else ""
             raise BadData(
-                f"features: column {name!r} is {types[name]}; a feature holds numbers"
-                f" (or {what or 'is an array of'} numbers); leave it out or cast it"
+                f"features: column {name!r} is {types[name]}; a feature holds numbers, or arrays"
+                " of numbers. Leave it out, or cast it"
             )
     if arrays and len(columns) > 1:
         raise BadArgument(

@@ -9,6 +9,7 @@ import polars as pl
 from sqlvalid.compare import compare
 from sqlvalid.describe import Explanation, explain
 from sqlvalid.runs import score_runs
+from sqlvalid.scatter import centroids, scatter
 from sqlvalid.score import score
 from sqlvalid.tables import contingency, match, pairs
 
@@ -33,6 +34,14 @@ class Namespace:
     def score_runs(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
         """`sqlvalid.score_runs` with this frame as the run table."""
         return score_runs(self._frame, *args, **kwargs)
+
+    def centroids(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """`sqlvalid.centroids` on this frame."""
+        return centroids(self._frame, *args, **kwargs)
+
+    def scatter(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """`sqlvalid.scatter` on this frame."""
+        return scatter(self._frame, *args, **kwargs)
 
     def compare(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
         """`sqlvalid.compare` on this frame."""

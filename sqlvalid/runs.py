@@ -20,11 +20,21 @@ from sqlvalid.errors import BadArgument, BadData, listed, one_of
 from sqlvalid.evaluate import Found, clusters_of, evaluate, refuse_undefined, statistics_of
 from sqlvalid.features import choose_features
 from sqlvalid.identifiers import column
-from sqlvalid.measure import ROWS, Batch, Codes, Points, centred, coder, measure_held
+from sqlvalid.kernels.points import Codes
+from sqlvalid.measure import Batch, Points, centred, coder, measure_held
+from sqlvalid.measure.batches import ROWS
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
 from sqlvalid.score import (
-    Call, Reader, applicable, geometry_columns, label_of, log_unit, named, refuse_incomparable,
+    Call,
+    Reader,
+    applicable,
+    geometry_columns,
+    label_of,
+    log_unit,
+    named,
+    plain,
+    refuse_incomparable,
 )  # fmt: skip
 
 RUNS_IN_MEMORY = 256 * 2**20  # bytes of labels that are held at once
@@ -118,7 +128,7 @@ def score_runs(
                 found.columns[name] = [by_run[part][name] for part in parts]
     places = pl.Series(found.partitions).arg_sort()
     found = found.ordered({found.partitions[i]: place for place, i in enumerate(places)})
-    frame = named(found, evaluate(found, chosen, unit))
+    frame = named(found, evaluate(found, chosen, unit), pl.Series(plain(names)).dtype)
     if undefined == "raise":
         refuse_undefined(frame)
     return frame
@@ -147,11 +157,11 @@ def _measured(
     numbered = engine.register(pa.table({"point": keys, "place": np.arange(len(x))}))
     sizes = clusters_of(cells)
     lone = cells.policy.noise if cells.policy.noise_as == "singletons" else None
-    known = _plain(sizes["label"].drop_null().unique())
+    known = plain(sizes["label"].drop_null().unique())
     code = coder(known, lone)
     part, n = sizes["part"].to_numpy(), sizes["n"].to_numpy().astype(np.float64)
-    codes = np.where(sizes["label"].is_valid().to_numpy(), code(_plain(sizes["label"])), -1)
-    names = _plain(cells.runs)
+    codes = np.where(sizes["label"].is_valid().to_numpy(), code(plain(sizes["label"])), -1)
+    names = plain(cells.runs)
     at_once = max(1, RUNS_IN_MEMORY // (4 * max(1, len(x))))
     found: list[dict[str, float | None]] = []
     for start in range(0, len(names), at_once):
@@ -191,13 +201,6 @@ def _labels(
     return found
 
 
-def _plain(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Values as one array, without a dictionary."""
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
-    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
-
-
 def _check_roles(roles: dict[str, str]) -> None:
     by_name: dict[str, str] = {}
     for role, name in roles.items():
@@ -230,7 +233,7 @@ def _summary(
     whole: dict[str, Any] = table.to_pylist()[0]
     if whole["points"] == 0:
         raise BadData("points has no rows")
-    for column, fault, what in (
+    for name, fault, what in (
         (point, whole["points_null"], "NULL"),
         (point, whole["points"] - whole["points_null"] - whole["points_distinct"], "a repeat"),
         (truth, whole["truth_null"] if nulls == "raise" else 0, "NULL"),
@@ -240,7 +243,7 @@ def _summary(
     ):
         if fault:
             s = "" if fault == 1 else "s"
-            raise BadData(f"points: column {column!r} is {what} in {fault} row{s}")
+            raise BadData(f"points: column {name!r} is {what} in {fault} row{s}")
     if weight is not None and not whole["n"]:
         total = "0 in every row" if whole["n"] == 0 else "more than 9.2e18 in all"
         raise BadData(f"points: column {weight!r} is {total}")

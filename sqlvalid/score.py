@@ -115,7 +115,7 @@ def score(
             parts, columns = statistics_of(cells, plan(able, ("n", "k")))
             found.add([names[part] for part in parts], columns, cells.comparable)
         if planned.of_points:
-            measured = reader.measured(batches, planned.sums, standardize)
+            measured = reader.measured(reader.parts(batches), planned.sums, standardize)
             of_points = [geometry_columns(planned, clusters) for clusters in measured.clusters]
             for name in of_points[0]:
                 by_label = {p: c[name] for p, c in zip(reader.order, of_points, strict=True)}
@@ -235,9 +235,10 @@ class Reader:
     """The data of a call, open to be read."""
 
     def __init__(self, engine: DuckDB, scan: Scan, call: Call, nulls: Nulls) -> None:
-        self.engine, self.scan, self.call = engine, scan, call
+        self.engine, self.scan, self.call, self.nulls = engine, scan, call, nulls
         self.features: Features | None = None
         self.order: list[str] = []
+        self.rows = 0
         if call.features:
             self.features = open_features(engine, scan, call.features, nulls, self.where(nulls))
 
@@ -261,25 +262,28 @@ class Reader:
                 self.engine, self.scan, self.call.truth, batch, self.call.weight, policy, usable
             )
 
-    def measured(
-        self, batches: Sequence[Cells], wanted: frozenset[str], standardize: bool
-    ) -> Measured:
-        """The clusters of every label column, as sums over their points."""
-        assert self.features is not None
-        parts: list[Part] = []
+    def parts(self, batches: Sequence[Cells]) -> list[Part]:
+        """The clusters of every label column, from the cells; `order` names the columns."""
+        found: list[Part] = []
         self.order = []
-        rows = 0
         for cells in batches:
             sizes = clusters_of(cells)
             counted = cells.table["n_rows" if "n_rows" in cells.table.column_names else "n"]
-            rows = max(rows, int(pc.sum(counted).as_py()) // len(cells.keys))
+            self.rows = max(self.rows, int(pc.sum(counted).as_py()) // len(cells.keys))
             for part, key in enumerate(cells.keys):
                 own = sizes.filter(pc.equal(sizes["part"], part))
-                parts.append(part_of(own, label_of(key[0], self.scan), cells.policy))
+                found.append(part_of(own, label_of(key[0], self.scan), cells.policy))
                 self.order.append(key[0])
-        where = [*self.where(batches[0].policy.nulls), *self.features.usable]
+        return found
+
+    def measured(
+        self, parts: Sequence[Part], wanted: frozenset[str], standardize: bool
+    ) -> Measured:
+        """The clusters of every label column, as sums over their points."""
+        assert self.features is not None
+        where = [*self.where(self.nulls), *self.features.usable]
         points = Points(
-            self.engine, self.scan, self.features, parts, self.call.weight, where, rows
+            self.engine, self.scan, self.features, parts, self.call.weight, where, self.rows
         )
         return measure(points, wanted, standardize)
 
@@ -288,12 +292,15 @@ def part_of(sizes: pa.Table, label: exp.Expr, policy: Policy) -> Part:
     """One partition, from the labels of its clusters and their points."""
     lone = policy.noise if policy.noise_as == "singletons" else None
     held = sizes.filter(pc.is_valid(sizes["label"])) if lone is not None else sizes
-    labels = held["label"]
-    if pa.types.is_dictionary(labels.type):
-        labels = labels.cast(labels.type.value_type)
-    n = held["n"].to_numpy().astype(np.float64)
-    return Part(label, pa.concat_arrays(labels.chunks) if labels.num_chunks else
-                pa.array([], labels.type), n, lone)
+    return Part(label, plain(held["label"]), held["n"].to_numpy().astype(np.float64), lone)
+
+
+def plain(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Values as one array, without a dictionary."""
+    if isinstance(values, pa.ChunkedArray):
+        chunks = values.chunks or [pa.array([], values.type)]
+        values = pa.concat_arrays(chunks) if len(chunks) > 1 else chunks[0]
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
 def label_of(name: str, scan: Scan) -> exp.Expr:
@@ -315,9 +322,9 @@ def reading(call: Call, con: Connection | None, nulls: Nulls = "raise") -> Itera
         if call.weight is not None:
             partitions.check_weight_type(call.weight, scan.types[call.weight])
         scans = len(list(partitions.batches(call.keys, scan.types)))
-        if call.source.kind == "stream" and (scans > 1 or call.features):
-            scan = engine.kept(scan, call.columns)
-        elif call.source.kind == "relation" and call.features:
+        if (call.source.kind == "stream" and (scans > 1 or call.features)) or (
+            call.source.kind == "relation" and call.features
+        ):
             scan = engine.kept(scan, call.columns)
         yield Reader(engine, scan, call, nulls)
 
@@ -340,6 +347,8 @@ def refuse_incomparable(
             )
 
 
-def named(found: Found, frame: pl.DataFrame) -> pl.DataFrame:
+def named(
+    found: Found, frame: pl.DataFrame, dtype: pl.DataType | type[pl.String] = pl.String
+) -> pl.DataFrame:
     """Put the names of the partitions before their scores."""
-    return frame.select(pl.Series("partition", found.partitions), pl.all())
+    return frame.select(pl.Series("partition", found.partitions, dtype=dtype), pl.all())

@@ -88,6 +88,8 @@ def scored(frame: pl.DataFrame) -> Table:
         table.add_row(name, *(number(v) for v in frame[name]))
     family = None
     for name in frame.columns[3:-1]:
+        if name == "sd_alpha_of":
+            continue  # told in a note
         base = name.split("(")[0]
         if _FAMILIES.get(base) != family:
             table.add_section()
@@ -105,7 +107,7 @@ def scored(frame: pl.DataFrame) -> Table:
 
 def _best(values: Iterable[float | None], rule: str) -> float | None:
     known = [v for v in values if v is not None]
-    if len(set(known)) < 2:
+    if len(set(known)) < 2 or rule.endswith("_diff"):
         return None
     if rule == "zero":
         return min(known, key=abs)
@@ -113,7 +115,7 @@ def _best(values: Iterable[float | None], rule: str) -> float | None:
 
 
 def notes(frame: pl.DataFrame) -> list[str]:
-    """The reasons for what is undefined, each once, with the partitions it concerns."""
+    """What is to be told below a table: why values are undefined, where α of sd comes from."""
     if "undefined" not in frame.columns:
         return []
     who: dict[str, list[str]] = {}
@@ -125,7 +127,11 @@ def notes(frame: pl.DataFrame) -> list[str]:
         )
         for reason in row["undefined"]:
             who.setdefault(reason, []).append(name)
-    return [f"{reason} ({', '.join(names)})" for reason, names in who.items()]
+    found = [f"undefined: {reason} ({', '.join(names)})" for reason, names in who.items()]
+    if "sd_alpha_of" in frame.columns and frame.height:
+        giver = frame["sd_alpha_of"][0]
+        found.append(f"sd: α is sd_dis of {giver}, the partition with most clusters in this call")
+    return found
 
 
 def write(
@@ -159,13 +165,13 @@ def _write_table(table: Table, reasons: list[str], output: Path | None) -> None:
         to = console()
         put(to, table)
         for reason in reasons:
-            to.print(f"undefined: {reason}", style="dim", markup=False, soft_wrap=True)
+            to.print(reason, style="dim", markup=False, soft_wrap=True)
     else:
         with output.open("w", encoding="utf-8") as file:
             to = console(file)
             to.print(table)
             for reason in reasons:
-                to.print(f"undefined: {reason}", markup=False)
+                to.print(reason, markup=False)
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:

@@ -162,8 +162,25 @@ def load() -> dict[str, Statistic]:
     >>> load()["pair_counts"].reads
     ('ordered_pairs', 'sample')
     """
-    found = {kernel.name: kernel for kernel in KERNELS}
-    for file in (folder() / "statistics").iterdir():
+    return {kernel.name: kernel for kernel in KERNELS} | _read("statistics")
+
+
+@cache
+def of_points() -> dict[str, Statistic]:
+    """The statistics of points in SQL, for engines without kernels: `sql/points/*.sql`.
+
+    `x`, `c`, `m`, `q`, `t` and `b` stand there for a column per feature: EACH(...) is an
+    expression for each of them, TOTAL(...) its sum over all.
+
+    >>> of_points()["means"].reads
+    ('centroids',)
+    """
+    return _read("points")
+
+
+def _read(inside: str) -> dict[str, Statistic]:
+    found = {}
+    for file in (folder() / inside).iterdir():
         if file.name.endswith(".sql"):
             statistic = parse(file.name.removesuffix(".sql"), file.read_text(encoding="utf-8"))
             found[statistic.name] = statistic
@@ -174,7 +191,7 @@ def parse(name: str, text: str) -> Statistic:
     """Read a statistic off its SQL text; the definition is the comment at its head."""
     query = sqlglot.parse_one(text, read="duckdb")
     if not isinstance(query, exp.Select):
-        raise SqlvalidError(f"sql/statistics/{name}.sql is not one SELECT")
+        raise SqlvalidError(f"{name}.sql is not one SELECT")
     comments = [line[2:].strip() for line in text.splitlines() if line.startswith("--")]
     about = " ".join(comments).removeprefix(f"{name}: ")
     for node in query.walk():

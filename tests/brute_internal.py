@@ -171,7 +171,11 @@ def determinant(matrix: Whole) -> int:
 
 def logarithm(value: Fraction | None) -> float | None:
     """None at 0 and where there is nothing to take it of."""
-    return math.log(value) if value else None
+    if not value:
+        return None
+    if 1e-300 < value < 1e300:
+        return math.log(value)
+    return math.log(value.numerator) - math.log(value.denominator)  # beyond doubles
 
 
 def over(numerator: Fraction | int, denominator: Fraction | int) -> Fraction | None:
@@ -180,7 +184,11 @@ def over(numerator: Fraction | int, denominator: Fraction | int) -> Fraction | N
 
 
 def rounded(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
+    """The nearest double; None where there is none."""
+    try:
+        return None if value is None else float(value)
+    except OverflowError:
+        return None
 
 
 def mean(values: Sequence[float]) -> float:
@@ -377,7 +385,7 @@ def log10_det_ratio(c: Clusters) -> float | None:
 
 
 def ksq_detw(c: Clusters) -> float | None:
-    return float(c.k**2 * det_w(c))  # D 57
+    return rounded(c.k**2 * det_w(c))  # D 57
 
 
 def scott_symons(c: Clusters) -> float | None:

@@ -21,6 +21,7 @@ from sklearn import metrics
 
 import sqlvalid as sv
 from sqlvalid.catalog import CATALOG
+from sqlvalid.measure import batches
 
 DATA = Path(__file__).parent / "data"
 CASES = {
@@ -60,6 +61,7 @@ AS_ILL_AS = {
     "log10_det_ratio": "Log_Det_Ratio",
     "log10_ss_ratio": "Log_SS_Ratio",
     "sd": "SD_Dis",
+    "silhouette_alternative_simplified": "Ball_Hall",  # 1e-15 of a distance on top of 1e-6
     "trace_cov_w": "Trace_W",
 }
 
@@ -135,6 +137,12 @@ def test_every_index_of_features_has_an_independent_reference() -> None:
 
 def test_the_independent_references_are_of_the_catalog() -> None:
     assert set(LINEAR) <= {index.name for index in CATALOG if index.needs == "features"}
+
+
+def test_the_ways_are_three(way: str) -> None:
+    taken = batches.way(150, 4, 1, False, False)
+
+    assert taken == {"kernel": "memory", "sql": "sql", "stream": "batches"}[way]
 
 
 @each_case

@@ -186,6 +186,57 @@ def test_clusters_of_one_point_each(way: str) -> None:
     assert differing(score(points), defined(points), decided(points)) == {}
 
 
+def test_an_index_alone_is_as_among_all(way: str) -> None:
+    """What is asked for decides what is added up, and how."""
+    points = blobs(7, 4, 3)
+    among_all = score(points)
+
+    alone = {
+        name: sv.score(points.frame(), "found", features="x*", indices=name)[name].item()
+        for name in NAMES
+    }
+
+    assert differing(alone, among_all) == {}
+
+
+# Means of points and ratios of sums, which any number of copies of all points leaves as it is.
+OF_SHARES = [
+    "ball_hall",
+    "ball_hall_distance",
+    "davies_bouldin",
+    "davies_bouldin_rms",
+    "det_ratio",
+    "log_ss_ratio",
+    "log10_ss_ratio",
+    "pbm",
+    "ratkowsky_lance",
+    "c_over_sqrt_k",
+    "ray_turi",
+    "sd_scat",
+    "sd_dis",
+    "sd",
+    "s_dbw",
+    "trace_wib",
+    "wemmert_gancarski",
+    "silhouette_simplified",
+    "silhouette_alternative_simplified",
+]
+
+
+def test_many_rows(way: str) -> None:
+    """A hundred thousand rows, 2000 of each point, in no order, and once as weights."""
+    points, times = blobs(11, 4, 3), 2000
+    frame = points.frame()
+    many = pl.concat([frame] * times).sample(fraction=1.0, shuffle=True, seed=1)
+
+    row = score(points, many)
+
+    assert row["n"] == times * len(frame)
+    assert differing(row, defined(points), OF_SHARES) == {}
+    weighted = score(points, frame.with_columns(times=pl.lit(times)), weight="times")
+    assert differing(row, weighted) == {}
+
+
 # What does not matter
 
 
@@ -366,6 +417,49 @@ TWICE: dict[str, Law | None] = SCALED | {
 }
 
 
+# The scatter of all points against that within clusters, and the shares of sums of squares, are
+# the same whatever units the features are in.
+WITHOUT_UNITS = [
+    "det_ratio",
+    "log_det_ratio",
+    "log10_det_ratio",
+    "trace_wib",
+    "ratkowsky_lance",
+    "c_over_sqrt_k",
+]
+
+
+@each_way
+@given(st.builds(blobs, seeds, st.integers(2, 4), st.just(3)), st.sampled_from([20, 24, 28]))
+def test_units_of_features_may_be_far_apart(way: str, points: Points, binary: int) -> None:
+    """Nanoseconds since 1970 beside a share: neither may drown the other."""
+    units = replace(points, x=points.x * [2.0**-binary, 1.0, 2.0**binary])
+
+    row = score(units)
+
+    assert differing(row, score(points), WITHOUT_UNITS) == {}
+    assert differing(row, defined(units), decided(units)) == {}
+
+
+@each_way
+@given(seeds, st.sampled_from([1e-7, 1e-8]))
+def test_determinants_where_clusters_are_next_to_nothing(
+    way: str, seed: int, spread: float
+) -> None:
+    """All points are at two places but for the spread, so that rounding makes T singular.
+
+    The ratio of its determinant to that of W is still well determined: it is the product of
+    1 + λ over the squared singular values λ of the inverse of W's root times B's.
+    """
+    draw = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(2), 12)
+    x = draw.uniform(-2, 2, (2, 3))[labels] + spread * draw.normal(size=(24, 3))
+    points = Points(x, labels.tolist())
+
+    # The points keep some eight digits of their spread, centroids and deviations no more.
+    assert differing(score(points), defined(points), WITHOUT_UNITS[:4], rel=1e-6) == {}
+
+
 @few
 @given(generic)
 def test_every_feature_twice(points: Points) -> None:
@@ -442,9 +536,9 @@ def test_standardize_is_data_standardised_before(points: Points, seed: int, flat
     assert differing(row, score(before), decided(before)) == {}
 
 
-@few
+@each_way
 @given(generic, seeds, st.booleans())
-def test_a_weight_is_so_many_rows(points: Points, seed: int, standardize: bool) -> None:
+def test_a_weight_is_so_many_rows(way: str, points: Points, seed: int, standardize: bool) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, len(points.labels))
     repeated = Points(
         np.repeat(points.x, weights, axis=0), np.repeat(points.labels, weights).tolist()
@@ -468,9 +562,9 @@ def marked(points: Points, seed: int) -> tuple[Points, list[bool]]:
     return replace(points, labels=labels), is_noise
 
 
-@few
+@each_way
 @given(generic, seeds)
-def test_noise(points: Points, seed: int) -> None:
+def test_noise(way: str, points: Points, seed: int) -> None:
     noisy, is_noise = marked(points, seed)
     clean = [i for i, noise in enumerate(is_noise) if not noise]
     filtered = Points(points.x[clean], [points.labels[i] for i in clean])
@@ -513,9 +607,9 @@ def partitions_of(points: Points) -> dict[str, list[Any]]:
     return {"found": points.labels, "merged": coarse, "split": [int(h) for h in halves]}
 
 
-@few
+@each_way
 @given(st.builds(blobs, seeds, st.integers(3, 5), st.integers(1, 3)))
-def test_one_call_for_several_partitions(points: Points) -> None:
+def test_one_call_for_several_partitions(way: str, points: Points) -> None:
     columns = partitions_of(points)
     frame, most = points.frame(**columns), max(columns, key=lambda c: len(set(columns[c])))
     alone = {name: score(replace(points, labels=labels)) for name, labels in columns.items()}

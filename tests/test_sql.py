@@ -19,7 +19,7 @@ from sqlvalid.compile import DIALECTS
 NAMES = [
     row["name"]
     for row in sv.indices().iter_rows(named=True)
-    if row["family"] != "comparative"
+    if row["family"] not in ("comparative", "linear")
     and not row["name"].startswith("label_")
     and row["name"] not in ("pair_f", "ami", "max_matching", "mcnemar_p")
 ]

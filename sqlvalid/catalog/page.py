@@ -35,6 +35,17 @@ _FAMILIES = {
         "Entropies",
         "`*_nats` are entropies with natural logarithms; `log_unit` is ln(`log_base`).",
     ),
+    "linear": (
+        "Points and centroids",
+        "From features, in one or two scans. `n` is the number of points, `k` of clusters, `p` of"
+        " features; `wgss` and `bgss` are the sums of squares within and between clusters,"
+        " `within_distances` and `total_distances` the distances of the points to their centroids"
+        " and to the mean, `centroid_min` and `centroid_max` the smallest and largest distance of"
+        " two centroids, `ln_det_w` and `ln_det_t` the logarithms of the determinants of the"
+        " within-cluster and total scatter matrices. The other sums are defined in"
+        " [sql/points](../sql/points), one file each. Features are taken as they are unless"
+        " `standardize` is given.",
+    ),
     "comparative": (
         "Comparison of two clusterings",
         "For a primary and an alternative clustering, `br`, `rw`, `wr`, `bw` count the pairs of"

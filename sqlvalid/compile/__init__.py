@@ -7,16 +7,15 @@ pasted into SQL. Fixed parts are the files of `sql/statistics`.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 import sqlglot
 from sqlglot import exp
 
 from sqlvalid.catalog import Index
-from sqlvalid.errors import Inexpressible, listed, one_of
 from sqlvalid.identifiers import column
-from sqlvalid.plan import Plan, columns_read
+from sqlvalid.plan import Plan
 from sqlvalid.statistics import Statistic
 
 DIALECTS = (
@@ -32,7 +31,6 @@ _EXACT_INTEGER = {
     "sqlite": "INTEGER",
 }
 _EXACT_DEFAULT = "DECIMAL(38, 0)"
-_PREFIX = "sqlvalid_"
 
 
 def literal(value: object) -> exp.Expr:
@@ -51,11 +49,9 @@ def cells(
 ) -> exp.Select:
     """The statement that goes to the data: the contingency cells of every key, in one scan.
 
-    Without a truth all points are of one class.
-
-    A key is the label column of a partition, or the two label columns of a
-    comparison; each is one grouping set, so the data is read once whatever their
-    number. NULLs stay, to be counted.
+    Without a truth all points are of one class. A key is the label column of a
+    partition, or the two label columns of a comparison; each is one grouping set, so the
+    data is read once whatever their number. NULLs stay, to be counted.
 
     >>> from sqlvalid.identifiers import table
     >>> print(cells(table("t"), "species", [("km3",)]).sql("duckdb"))
@@ -281,10 +277,15 @@ def _unsigned_zero(name: str, floats: tuple[str, ...]) -> str:
 def statistics_query(plan: Plan, roots: Mapping[str, exp.Select]) -> exp.Select:
     """One statement with every SQL statistic of a plan as a CTE, one row per part."""
     in_sql = [s for s in plan.statistics if not s.is_kernel]
-    query = _with(exp.Select(), in_sql, roots)
     from_kernels = {c for kernel in plan.kernels for c in kernel.provides}
-    wanted = [c for c in plan.columns if c not in from_kernels]
-    return _joined(query, in_sql, wanted)
+    return joined(roots, in_sql, [c for c in plan.columns if c not in from_kernels])
+
+
+def joined(
+    roots: Mapping[str, exp.Select], in_sql: Sequence[Statistic], wanted: Sequence[str]
+) -> exp.Select:
+    """The wanted columns of statistics, which are CTEs over the roots: one row per part."""
+    return _joined(_with(exp.Select(), in_sql, roots), in_sql, wanted)
 
 
 def _with(
@@ -397,67 +398,6 @@ def sizes_sql(noise: object, noise_as: str | None, floats: tuple[str, ...]) -> s
 def root_sql(name: str, noise: object, noise_as: str | None, floats: tuple[str, ...]) -> str:
     """`root` as DuckDB text, kept from call to call."""
     return root(name, noise=noise, noise_as=noise_as, floats=floats).sql("duckdb")
-
-
-def one_statement(
-    plan: Plan, source: exp.Table, truth: str, label: str, dialect: str, log_unit: float,
-    weight: str | None = None,
-) -> str:  # fmt: skip
-    """The whole computation of some indices as one statement in a dialect."""
-    one_of("dialect", dialect, DIALECTS)
-    if plan.kernels:
-        unable = [i.name for i in plan.indices if _needs(i, plan.kernels)]
-        able = [i.name for i in plan.indices if i.name not in unable]
-        raise Inexpressible(
-            f"{listed(unable)} cannot be written in SQL: a numpy kernel computes it"
-            f" ({'; '.join(k.about for k in plan.kernels)}). Use sqlvalid.score for it"
-            + (f", and ask here for {listed(able, most=60)}" if able else "")
-        )
-    n: exp.Expr = exp.Count(this=exp.Star(), big_int=True)
-    if weight is not None:
-        n = exp.Sum(this=exp.cast(column(weight), "BIGINT"))
-    contingency = (
-        exp.Select()
-        .from_(exp.alias_(source, "src", table=True))
-        .select(
-            exp.alias_(exp.Literal.string(label), "part"),
-            exp.alias_(column(truth), "truth"),
-            exp.alias_(column(label), "label"),
-            exp.alias_(n, "n"),
-        )
-        .where(
-            *(exp.Not(this=exp.Is(this=column(c), expression=exp.null())) for c in (truth, label))
-        )
-        .group_by(column(truth), column(label))
-    )
-    if weight is not None:
-        contingency = contingency.where(
-            exp.GT(this=column(weight), expression=exp.Literal.number(0))
-        )
-    query = statistics_query(plan, {"contingency": contingency})
-    ctes = {cte.alias: cte.this for cte in query.ctes}
-    body = query.copy()
-    body.set("with_", None)
-    ctes["statistics"] = body
-    outer = _prefixed(formulas_query(plan.indices, ("part", "n", "k"), log_unit), ctes)
-    for name, definition in ctes.items():
-        # The contingency reads the user's table, which may be named like anything.
-        own = definition if name == "contingency" else _prefixed(definition, ctes)
-        outer = outer.with_(f"{_PREFIX}{name}", as_=own, copy=False)
-    return written(outer, dialect)
-
-
-def _prefixed(query: exp.Select, names: Container[str]) -> exp.Select:
-    """Give the CTEs that a query reads names that no table of a user has."""
-    for node in list(query.find_all(exp.Table, exp.Column)):
-        part = node.this if isinstance(node, exp.Table) else node.args.get("table")
-        if isinstance(part, exp.Identifier) and part.name in names:
-            part.set("this", f"{_PREFIX}{part.name}")
-    return query
-
-
-def _needs(index: Index, kernels: Sequence[Statistic]) -> bool:
-    return any(columns_read(index) & set(kernel.provides) for kernel in kernels)
 
 
 def written(query: exp.Expr, dialect: str) -> str:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 Floats = NDArray[np.float64]
 Columns = dict[str, float | None]
@@ -68,7 +66,8 @@ class Clusters:
     @property
     def wgss(self) -> Floats:
         """The within-cluster sum of squares of each cluster (D 15)."""
-        return self.squares.sum(axis=1)
+        wgss: Floats = self.squares.sum(axis=1)
+        return wgss
 
     @property
     def between(self) -> Floats:
@@ -127,6 +126,8 @@ def variances(of: Clusters) -> Columns:
 
 def _centroid_pairs(of: Clusters) -> Iterator[tuple[slice, Floats]]:
     """Distances of centroids, some rows at a time; equal centroids are 0 apart."""
+    from scipy.spatial.distance import cdist
+
     k = len(of.n)
     rows = max(1, _PAIRS_AT_ONCE // k)
     for start in range(0, k, rows):
@@ -185,6 +186,8 @@ def spread(of: Clusters) -> Columns:
 
 def determinants(of: Clusters) -> Columns:
     """Determinants of the scatter matrices, as logarithms (D 36, 77, 103)."""
+    import scipy.linalg
+
     within, between = pooled(of)
     ln_w = log_determinant(within)
     singular = ln_w is None or of.total - len(of.n) < len(within)
@@ -230,7 +233,7 @@ def log_determinant(scatter: Floats) -> float | None:
         return None
     scale = np.sqrt(diagonal)
     correlation = scatter / np.outer(scale, scale)
-    values = scipy.linalg.eigvalsh(correlation)
+    values = np.linalg.eigvalsh(correlation)
     if values[0] <= 8 * len(scatter) * _EPS:
         return None
     return float(np.linalg.slogdet(correlation)[1] + 2 * np.log(scale).sum())

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -22,7 +21,7 @@ Sums = Mapping[str, Any]
 # Where x·c expansions have cancelled to this share of their terms, differences are taken instead.
 _CANCELLED = 1e-4
 # Elements of a block of distances that stay in a core's cache.
-_BLOCK = 2**16
+BLOCK = 2**16
 EPSILON = 1e-6  # of the alternative silhouette (V 20)
 
 
@@ -30,8 +29,9 @@ EPSILON = 1e-6  # of the alternative silhouette (V 20)
 class Target:
     """The clusters that points are measured against, and what is wanted of it.
 
-    `dispersions` are the mean squared distances to the centroids, `radius2` is the
-    squared radius of the balls of s_dbw.
+    `dispersions` are the mean squared distances to the centroids. For the balls of s_dbw,
+    `radius2` is their squared radius, and `quarter_gaps2` a quarter of the squared
+    distances of all centroids.
     """
 
     n: Floats
@@ -40,10 +40,14 @@ class Target:
     wanted: frozenset[str]
     dispersions: Floats
     radius2: float = 0.0
+    quarter_gaps2: Floats | None = None
+    half_gaps: Floats | None = None
 
 
-def by_cluster(codes: Codes, weights: Floats | None, k: int) -> scipy.sparse.csc_array:
+def by_cluster(codes: Codes, weights: Floats | None, k: int) -> Any:
     """The matrix that adds up rows by cluster: k + 1 rows, the last for what is left out."""
+    import scipy.sparse
+
     data = np.ones(len(codes)) if weights is None else weights
     starts = np.arange(len(codes) + 1, dtype=np.int32)
     return scipy.sparse.csc_array((data, codes, starts), shape=(k + 1, len(codes)))
@@ -61,87 +65,110 @@ def moments(x: Floats, squares: Floats, codes: Codes, weights: Floats | None, k:
 
 def around(x: Floats, codes: Codes, weights: Floats | None, to: Target) -> Sums:
     """What is wanted of the points about their own centroids and near the other ones."""
-    k = len(to.centroids)
+    k, p = to.centroids.shape
     if len(codes) and codes.max() >= k:
         used = codes < k
         x, codes = x[used], codes[used]
         weights = None if weights is None else weights[used]
-    residuals = x - to.centroids[codes]
-    found: dict[str, Any] = {}
-    if to.wanted & {"refine", "products", "cluster_products"}:
-        adder = by_cluster(codes, weights, k)
-        found["sums"] = (adder @ residuals)[:k]
-        if "refine" in to.wanted:
-            found["squares"] = (adder @ (residuals * residuals))[:k]
-        else:
-            found |= _products(residuals, codes, weights, k, "cluster_products" in to.wanted)
-    others = to.wanted & {"nearest", "mean_squares", "balls"}
-    if others or "distances" in to.wanted:
-        own2 = np.einsum("ij,ij->i", residuals, residuals)
-        if "distances" in to.wanted:
-            found["distances"] = _added(np.sqrt(own2), codes, weights, k)
-            off = x - to.mean
-            away = np.sqrt(np.einsum("ij,ij->i", off, off))
-            found["total_distances"] = away.sum() if weights is None else away @ weights
-        if others:
-            found |= _others(x, own2, codes, weights, to)
-    return found
-
-
-def _added(values: Floats, codes: Codes, weights: Floats | None, k: int) -> Floats:
-    return np.bincount(codes, values if weights is None else values * weights, minlength=k)
-
-
-def _products(
-    residuals: Floats, codes: Codes, weights: Floats | None, k: int, each: bool
-) -> dict[str, Floats]:
-    """Products of features about the centroids: pooled, or of each cluster."""
-    weighted = residuals if weights is None else residuals * weights[:, None]
-    if not each:
-        return {"scatter": weighted.T @ residuals}
-    order = np.argsort(codes.astype(np.uint16) if k < 2**16 else codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=k))
-    left, right = weighted[order], residuals[order] if weights is not None else None
-    p = residuals.shape[1]
-    scatters = np.zeros((k, p, p))
-    start = 0
-    for cluster, end in enumerate(ends):
-        if end > start:
-            rows = left[start:end]
-            scatters[cluster] = rows.T @ (rows if right is None else right[start:end])
-        start = end
-    return {"scatters": scatters}
-
-
-def _others(
-    x: Floats, own2: Floats, codes: Codes, weights: Floats | None, to: Target
-) -> dict[str, Any]:
-    """Sums over points that look at every other centroid, block by block."""
-    k, p = to.centroids.shape
-    found: dict[str, Any] = {}
-    if "nearest" in to.wanted:
-        names = ("ratios", "simplified", "alternative", "on_other_centroid", "on_both_centroids")
-        found |= {name: np.zeros(k) for name in names}
-    if "mean_squares" in to.wanted:
-        found |= {name: np.zeros(k) for name in ("squared_silhouettes", "same_places")}
-    if "balls" in to.wanted:
-        found |= {name: np.zeros((k, k)) for name in ("inside", "halfway")}
-    rows = int(np.clip(_BLOCK // max(k, p), 64, 8192))
+    found = _zeros(k, p, to.wanted)
+    # A block stays in a core's cache, and has rows enough for the products of each cluster.
+    rows = max(BLOCK // p, 1024, 64 * k if "cluster_products" in to.wanted else 0)
     for start in range(0, len(x), rows):
         block = slice(start, start + rows)
         w = None if weights is None else weights[block]
-        _block(x[block], own2[block], codes[block], w, to, found)
+        _about_own(x[block], codes[block], w, to, found)
     return found
 
 
-def _block(
-    x: Floats, own2: Floats, codes: Codes, w: Floats | None, to: Target, found: dict[str, Any]
+_BY_CLUSTER = {
+    "distances": ("distances",),
+    "nearest": ("ratios", "simplified", "alternative", "on_other_centroid", "on_both_centroids"),
+    "mean_squares": ("squared_silhouettes", "same_places"),
+}
+SUMS = _BY_CLUSTER | {"balls": ("inside", "halfway")}
+
+
+def _zeros(k: int, p: int, wanted: frozenset[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for asked, names in _BY_CLUSTER.items():
+        if asked in wanted:
+            found |= {name: np.zeros(k) for name in names}
+    if "distances" in wanted:
+        found["total_distances"] = 0.0
+    if "balls" in wanted:
+        found |= {name: np.zeros((k, k)) for name in SUMS["balls"]}
+    if wanted & {"refine", "products", "cluster_products"}:
+        found["sums"] = np.zeros((k, p))
+    if "refine" in wanted:
+        found["squares"] = np.zeros((k, p))
+    if "cluster_products" in wanted:
+        found["scatters"] = np.zeros((k, p, p))
+    elif "products" in wanted:
+        found["scatter"] = np.zeros((p, p))
+    return found
+
+
+def _about_own(
+    x: Floats, codes: Codes, w: Floats | None, to: Target, found: dict[str, Any]
 ) -> None:
     k = len(to.centroids)
+    residuals = to.centroids.take(codes, axis=0)
+    np.subtract(x, residuals, out=residuals)
+    if "sums" in found:
+        adder = by_cluster(codes, w, k)
+        found["sums"] += (adder @ residuals)[:k]
+        if "squares" in found:
+            found["squares"] += (adder @ (residuals * residuals))[:k]
+    if "scatters" in found:
+        _cluster_products(residuals, codes, w, found["scatters"])
+    elif "scatter" in found:
+        found["scatter"] += (residuals if w is None else residuals * w[:, None]).T @ residuals
+    others = to.wanted & {"nearest", "mean_squares", "balls"}
+    if not others and "distances" not in to.wanted:
+        return
+    own2 = np.einsum("ij,ij->i", residuals, residuals)
+    if "distances" in to.wanted:
+        found["distances"] += _added(np.sqrt(own2), codes, w, k)
+        np.subtract(x, to.mean, out=residuals)
+        away = np.sqrt(np.einsum("ij,ij->i", residuals, residuals))
+        found["total_distances"] += float(away.sum() if w is None else away @ w)
+    if others:
+        rows = int(np.clip(BLOCK // k, 64, 8192))
+        for start in range(0, len(x), rows):
+            block = slice(start, start + rows)
+            some = None if w is None else w[block]
+            _near_others(x[block], own2[block], codes[block], some, to, found)
+
+
+def _added(values: Floats, codes: Codes, weights: Floats | None, k: int) -> Floats:
+    given = values if weights is None else values * weights
+    added: Floats = np.bincount(codes, given, minlength=k).astype(np.float64, copy=False)
+    return added
+
+
+def _cluster_products(residuals: Floats, codes: Codes, w: Floats | None, scatters: Floats) -> None:
+    """Add the products of features of each cluster: rows of one cluster side by side."""
+    k = len(scatters)
+    order = np.argsort(codes.astype(np.uint16) if k < 2**16 else codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=k))
+    rows = residuals.take(order, axis=0)
+    weighted = rows if w is None else rows * w[order, None]
+    start = 0
+    for cluster, end in enumerate(ends):
+        if end > start:
+            scatters[cluster] += weighted[start:end].T @ rows[start:end]
+        start = end
+
+
+def _near_others(
+    x: Floats, own2: Floats, codes: Codes, w: Floats | None, to: Target, found: dict[str, Any]
+) -> None:
+    """Sums over points that look at every other centroid."""
+    k = len(to.centroids)
     alone = to.n[codes] == 1
-    far2 = _squared_distances(x, codes, to.centroids)  # (k, rows), infinite at the own cluster
+    far2, nearest2 = _squared_distances(x, codes, to.centroids)
     if "nearest" in to.wanted:
-        a, b = np.sqrt(own2), np.sqrt(far2.min(axis=0))
+        a, b = np.sqrt(own2), np.sqrt(nearest2)
         larger = np.maximum(a, b)
         sure = np.where(larger > 0, larger, 1.0)
         values = {
@@ -153,36 +180,46 @@ def _block(
         }
         for name, value in values.items():
             found[name] += _added(value, codes, w, k)
+    if "balls" in to.wanted:
+        _balls(x, own2, far2, codes, w, to, found)
     if "mean_squares" in to.wanted:
-        nearest = (far2 + to.dispersions[:, None]).min(axis=0)
+        far2 += to.dispersions[:, None]
+        nearest = far2.min(axis=0)
         size = to.n[codes]
         own = (own2 + to.dispersions[codes]) * (size / np.where(alone, 1.0, size - 1.0))
         larger = np.maximum(own, nearest)
         silhouettes = (nearest - own) / np.where(larger > 0, larger, 1.0)
         found["squared_silhouettes"] += _added(np.where(alone, 0.0, silhouettes), codes, w, k)
-        found["same_places"] += _added(((larger == 0) & ~alone).astype(float), codes, w, k)
-    if "balls" in to.wanted:
-        _balls(x, own2, far2, codes, w, to, found)
+        found["same_places"] += _added(((larger == 0) & ~alone).astype(np.float64), codes, w, k)
 
 
-def _squared_distances(x: Floats, codes: Codes, centroids: Floats) -> Floats:
-    """Squared distances to the other centroids; small ones by differences."""
+def _squared_distances(x: Floats, codes: Codes, centroids: Floats) -> tuple[Floats, Floats]:
+    """Squared distances to the other centroids, a row per centroid, and the least of each point.
+
+    They are infinite at the own centroid. Small ones are taken by differences.
+    """
     sizes, lengths = np.einsum("ij,ij->i", centroids, centroids), np.einsum("ij,ij->i", x, x)
     found = (-2.0 * centroids) @ x.T
     found += sizes[:, None]
     found += lengths
     found[codes, np.arange(len(x))] = np.inf
-    small = np.nonzero(found < (_CANCELLED * (lengths + sizes.max(initial=0.0))))
-    for to, of in _pieces(small):
-        apart = x[of] - centroids[to]
-        found[to, of] = np.einsum("ij,ij->i", apart, apart)
-    return found
+    nearest = found.min(axis=0)
+    limit = _CANCELLED * (lengths + sizes.max(initial=0.0))
+    unsure = np.nonzero(nearest < limit)[0]
+    if len(unsure):
+        small = np.nonzero(found[:, unsure] < limit[unsure])
+        for to, place in _pieces(small):
+            of = unsure[place]
+            apart = x[of] - centroids[to]
+            found[to, of] = np.einsum("ij,ij->i", apart, apart)
+        nearest[unsure] = found[:, unsure].min(axis=0)
+    return found, nearest
 
 
 def _pieces(entries: tuple[NDArray[np.intp], ...]) -> Iterator[tuple[NDArray[np.intp], ...]]:
     """Entries of a block, a bounded number at a time."""
-    for start in range(0, len(entries[0]), _BLOCK):
-        yield tuple(places[start : start + _BLOCK] for places in entries)
+    for start in range(0, len(entries[0]), BLOCK):
+        yield tuple(places[start : start + BLOCK] for places in entries)
 
 
 def _balls(
@@ -190,15 +227,30 @@ def _balls(
     found: dict[str, Any],
 ) -> None:  # fmt: skip
     """Count, by cluster of the point, the balls about centroids and midpoints that hold it."""
-    far2[codes, np.arange(len(x))] = own2
+    assert to.half_gaps is not None
+    assert to.quarter_gaps2 is not None
+    k = len(to.centroids)
+    np.add.at(
+        found["inside"],
+        (np.arange(k), np.arange(k)),
+        _added((own2 < to.radius2).astype(np.float64), codes, w, k),
+    )
+    # A ball that holds a point reaches more than half way to the other centroid.
+    some = np.nonzero(np.sqrt(own2) + np.sqrt(to.radius2) >= to.half_gaps[codes] * (1 - 1e-9))[0]
+    if not len(some):
+        return
+    x, own2, codes = x[some], own2[some], codes[some]
+    w = None if w is None else w[some]
+    far2 = far2[:, some]
     centres = to.centroids
-    apart = np.einsum("ij,ij->i", centres, centres)
-    between = apart[:, None] + apart[codes] - 2.0 * (centres @ centres[codes].T)
-    midway = (far2 + own2) / 2 - between / 4
-    margin = 1e-9 * (np.einsum("ij,ij->i", x, x).max(initial=0.0) + apart.max() + to.radius2)
+    midway = (far2 + own2) / 2 - to.quarter_gaps2.take(codes, axis=1)
+    sizes = np.einsum("ij,ij->i", centres, centres)
+    margin = 1e-9 * (np.einsum("ij,ij->i", x, x).max() + sizes.max() + to.radius2)
     for name, squared in (("inside", far2), ("halfway", midway)):
-        near = np.nonzero(squared < to.radius2 + margin)
-        for cluster, point in _pieces(near):
+        held_by = np.nonzero(squared.min(axis=0) < to.radius2 + margin)[0]
+        near = np.nonzero(squared[:, held_by] < to.radius2 + margin)
+        for cluster, place in _pieces(near):
+            point = held_by[place]
             own = codes[point]
             at = centres[cluster]
             if name == "halfway":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -130,23 +130,22 @@ def is_float(type_name: str) -> bool:
 
 
 def choose_labels(
-    source: Source, labels: str | Iterable[str], others: Sequence[str | None]
+    source: Source, labels: str | Iterable[str], taken: Mapping[str | None, str]
 ) -> list[str]:
     """Turn a name, a list or globs into label columns, each once, in order.
 
-    A glob leaves out the columns that have another role in the call; naming such a
-    column is an error.
+    `taken` maps the columns that have another role to that role. A glob leaves them out;
+    naming one of them is an error.
     """
     asked = names_in("labels", labels)
     if not asked:
         raise BadArgument("labels is empty; give the name of a label column, a list or a glob")
-    taken = [name for name in others if name is not None]
     found: dict[str, None] = {}
     for name in asked:
         if name in source.columns:
             if name in taken:
                 raise BadArgument(
-                    f"column {name!r} is given as a label column and in another role;"
+                    f"column {name!r} is given as a label column and as {taken[name]};"
                     " a clustering is not scored against itself"
                 )
             found[name] = None

@@ -54,7 +54,7 @@ def centroids(
     taken = [name for name in numbers.names if name in _OWN]
     if taken:
         raise BadArgument(
-            f"feature {listed(taken)} has the name of a column of the result; rename it"
+            f"features: {listed(taken)} is the name of a column of the result; rename the feature"
         )
     frames = {
         name: _centroids(part, clusters, measured, numbers)

@@ -204,7 +204,9 @@ def opened(
     if weight is not None:
         source.require(weight, "weight")
     named = [] if features is None else _literal_names(source, features)
-    names = partitions.choose_labels(source, labels, [truth, weight, *named])
+    names = partitions.choose_labels(
+        source, labels, {truth: "truth", weight: "weight"} | dict.fromkeys(named, "a feature")
+    )
     if weight is not None and weight in (truth, *names):
         raise BadArgument(f"column {weight!r} is given as weight and in another role")
     taken = dict.fromkeys(names, "a label column")

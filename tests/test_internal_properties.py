@@ -24,7 +24,9 @@ from sqlvalid.errors import BadData
 # The same examples on every run and machine; a deadline would time the machine.
 few = settings(deadline=None, derandomize=True, database=None, max_examples=12)
 # A way holds for all examples of a test, so that one fixture for all of them is what is meant.
-each_way = settings(few, suppress_health_check=[HealthCheck.function_scoped_fixture])
+each_way = settings(
+    few, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 INDICES = [index for index in CATALOG if index.needs == "features"]
 NAMES = [index.name for index in INDICES]
@@ -582,7 +584,7 @@ def test_noise(way: str, points: Points, seed: int) -> None:
     assert differing(as_cluster, score(noisy), decided(noisy)) == {}
 
 
-@pytest.mark.parametrize("nothing", [None, math.nan])
+@pytest.mark.parametrize("nothing", [None, math.nan, math.inf])
 @pytest.mark.parametrize("column", ["x0", "x1"])
 def test_a_missing_value_is_an_error_or_a_row_left_out(nothing: float | None, column: str) -> None:
     points, missing = blobs(3, 3, 2), [4, 11]

@@ -117,7 +117,7 @@ def test_truth_and_features_in_one_statement() -> None:
 
 
 def test_what_needs_a_factorisation_says_so() -> None:
-    with pytest.raises(sv.SqlvalidError, match="det_ratio.*cannot be written in SQL"):
+    with pytest.raises(sv.SqlvalidError, match=r"det_ratio.*cannot be written in SQL"):
         statement(indices=["det_ratio", "trace_w"])
 
 

@@ -76,7 +76,7 @@ def faults(
     query = _from(source, where)
     for place, name in enumerate(names):
         absent = exp.Is(this=column(name), expression=exp.null())
-        broken = exp.and_(exp.Not(this=absent.copy()), exp.Not(this=finite(name, array=array)))
+        broken = exp.and_(exp.not_(absent.copy()), exp.not_(finite(name, array=array)))
         for what, condition in (("null", absent), ("broken", broken)):
             counted = exp.Case().when(condition, exp.Literal.number(1))
             query = query.select(exp.alias_(exp.Count(this=counted), f"{what}_{place}"), copy=False)

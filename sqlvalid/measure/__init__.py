@@ -166,7 +166,8 @@ def _moments(sizes: Sequence[int], single: Sequence[bool]) -> Work:
 
     def block(batch: Batch) -> Sums:
         x, w = batch.x, batch.weights
-        squares = x * x
+        with np.errstate(over="ignore", invalid="ignore"):  # seen in the sums, and refused
+            squares = x * x
         found: Sums = []
         for codes, k, alone in zip(batch.codes, sizes, single, strict=True):
             sums = dict(kernels.moments(x, squares, np.minimum(codes, k), w, k))

@@ -117,7 +117,7 @@ KERNELS = (
     _of_points(
         "determinants",
         "determinants of the scatter matrices, by a factorisation",
-        "w_singular ln_det_w ln_det_t wib",
+        "w_singular ln_det_w ln_det_ratio wib",
         "moments products",
     ),
     _of_points(

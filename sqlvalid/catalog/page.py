@@ -41,8 +41,8 @@ _FAMILIES = {
         " features; `wgss` and `bgss` are the sums of squares within and between clusters,"
         " `within_distances` and `total_distances` the distances of the points to their centroids"
         " and to the mean, `centroid_min` and `centroid_max` the smallest and largest distance of"
-        " two centroids, `ln_det_w` and `ln_det_t` the logarithms of the determinants of the"
-        " within-cluster and total scatter matrices. The other sums are defined in"
+        " two centroids, `ln_det_w` the logarithm of the determinant of the within-cluster scatter"
+        " matrix W and `ln_det_ratio` that of det(T)/det(W). The other sums are defined in"
         " [sql/points](../sql/points), one file each. Features are taken as they are unless"
         " `standardize` is given.",
     ),

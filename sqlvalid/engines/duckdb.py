@@ -8,7 +8,8 @@ import os
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -130,7 +131,8 @@ class DuckDB:
                 self._relation = None
                 query = exp.Select().select("*").from_(self.register(reader))
             name = _fresh()
-            self.con.execute(f"CREATE TEMP TABLE {name} AS {query.sql('duckdb')}")
+            text = f"CREATE TEMP TABLE {name} AS {query.sql('duckdb')}"
+            self._interruptible(lambda: self.con.execute(text))
             return self._typed(table(name))
 
     def _scan_relation(self, relation: duckdb.DuckDBPyRelation, wanted: Sequence[str]) -> Scan:
@@ -161,13 +163,34 @@ class DuckDB:
 
     def fetch(self, query: exp.Expr) -> pa.Table:
         """Run one statement and bring its result home as Arrow."""
+        text = query.sql("duckdb")
         with readable(self._read):
-            return self._query(query.sql("duckdb")).to_arrow_table()
+            return self._interruptible(lambda: self._query(text).to_arrow_table())
+
+    def _interruptible(self, run: Callable[[], Any]) -> Any:
+        """Run a statement beside the main thread, which hears Ctrl-C at once and stops it.
+
+        In the main thread itself DuckDB looks for signals only now and then, and on a busy
+        machine hardly ever.
+        """
+        here = threading.current_thread() is threading.main_thread()
+        if not here or self._relation is not None:  # a relation's connection is not at hand
+            return run()
+        with ThreadPoolExecutor(1) as aside:
+            running = aside.submit(run)
+            try:
+                return running.result()
+            except KeyboardInterrupt:
+                while not running.done():  # it may not have begun, and then hears nothing
+                    self.con.interrupt()
+                    wait([running], timeout=0.1)
+                raise
 
     def stream(self, query: exp.Expr, rows: int) -> Iterator[pa.RecordBatch]:
         """Run one statement and bring its result home in batches of some rows."""
         with readable(self._read):
-            reader = self._query(query.sql("duckdb")).to_arrow_reader(rows)
+            text = query.sql("duckdb")
+            reader = self._interruptible(lambda: self._query(text).to_arrow_reader(rows))
             try:
                 yield from reader
             finally:

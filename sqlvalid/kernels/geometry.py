@@ -58,10 +58,11 @@ class Clusters:
         return offsets
 
     @property
-    def noise(self) -> float:
-        """A distance that rounding may put between equal centroids."""
-        about_shift = self.squares.sum() + self.n @ (self.centroids**2).sum(axis=1)
-        return float(1e-13 * np.sqrt(about_shift / self.total))
+    def noise(self) -> Floats:
+        """What rounding may put between equal centroids, feature by feature."""
+        about_shift = self.squares.sum(axis=0) + self.n @ self.centroids**2
+        noise: Floats = 1e-13 * np.sqrt(about_shift / self.total)
+        return noise
 
     @property
     def wgss(self) -> Floats:
@@ -129,11 +130,16 @@ def _centroid_pairs(of: Clusters) -> Iterator[tuple[slice, Floats]]:
     from scipy.spatial.distance import cdist
 
     k = len(of.n)
+    noise = of.noise
+    limit = float(np.sqrt((noise**2).sum()))
     rows = max(1, _PAIRS_AT_ONCE // k)
     for start in range(0, k, rows):
         block = slice(start, min(start + rows, k))
         apart = cdist(of.centroids[block], of.centroids)
-        apart[apart <= of.noise] = 0.0
+        one, other = np.nonzero(apart <= limit)
+        gaps = np.abs(of.centroids[one + start] - of.centroids[other])
+        equal = (gaps <= noise).all(axis=1)
+        apart[one[equal], other[equal]] = 0.0
         yield block, apart
 
 
@@ -185,21 +191,30 @@ def spread(of: Clusters) -> Columns:
 
 
 def determinants(of: Clusters) -> Columns:
-    """Determinants of the scatter matrices, as logarithms (D 36, 77, 103)."""
+    """Determinants of the scatter matrices, as logarithms (D 36, 103).
+
+    With W = L·Lᵀ and B = A·Aᵀ, det(T)/det(W) is the product of 1 + σ² over the singular
+    values σ of L⁻¹·A, and the trace of W⁻¹·B is the sum of σ²: T need not be formed,
+    where W would be lost beside B.
+    """
     import scipy.linalg
 
-    within, between = pooled(of)
+    assert of.scatter is not None
+    within = of.scatter
     ln_w = log_determinant(within)
-    singular = ln_w is None or of.total - len(of.n) < len(within)
-    columns: Columns = {"w_singular": float(singular), "ln_det_w": None, "ln_det_t": None}
-    columns |= {"wib": None}
-    if not singular:
-        scale = np.sqrt(np.diag(within))
-        factor = scipy.linalg.cho_factor(within / np.outer(scale, scale), lower=True)
-        solved = scipy.linalg.cho_solve(factor, between / np.outer(scale, scale))
-        ln_t = log_determinant(within + between)
-        columns |= {"ln_det_w": ln_w, "ln_det_t": ln_t, "wib": float(np.trace(solved))}
-    return columns
+    if ln_w is None or of.total - len(of.n) < len(within):
+        return {"w_singular": 1.0, "ln_det_w": None, "ln_det_ratio": None, "wib": None}
+    scale = np.sqrt(np.diag(within))
+    factor = np.linalg.cholesky(within / np.outer(scale, scale))
+    roots = (of.offsets * np.sqrt(of.n)[:, None] / scale).T
+    solved = scipy.linalg.solve_triangular(factor, roots, lower=True)
+    squared = np.linalg.svd(solved, compute_uv=False) ** 2
+    return {
+        "w_singular": 0.0,
+        "ln_det_w": ln_w,
+        "ln_det_ratio": float(np.log1p(squared).sum()),
+        "wib": float(squared.sum()),
+    }
 
 
 def cluster_determinants(of: Clusters) -> Columns:

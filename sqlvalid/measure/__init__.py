@@ -44,6 +44,7 @@ __all__ = [
 # it is taken again about the centroid.
 _CANCELLED = 1e-4
 _OFF_CENTRE = 1e4
+_LEAST_SQUARE = 1e-280  # below it the squares of residuals lose digits to underflow
 _BALLS_CLUSTERS = 10_000
 _EPS = float(np.finfo(np.float64).eps)
 _OTHERS = frozenset({"nearest", "mean_squares", "balls"})
@@ -212,6 +213,14 @@ def _check(points: Points, found: Sums) -> None:
             refuse_faults(points.engine, points.scan, points.features, points.where)
         if not np.array_equal(sums["n"], part.n):
             raise BadData(CHANGED)
+    squares = found[-1]["squares"] / found[-1]["n"]
+    tiny = np.nonzero((squares > 0) & (squares < _LEAST_SQUARE))[0]
+    if len(tiny):
+        name = points.features.names[tiny[0]]
+        raise BadData(
+            f"features: the values of {name!r} lie so close together that their squares lose"
+            " digits; scale them"
+        )
 
 
 def _off_centre(total: dict[str, Any]) -> Floats | None:

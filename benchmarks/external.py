@@ -12,60 +12,23 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
 import duckdb
 import numpy as np
 import polars as pl
-from rich.console import Console
-from rich.table import Table
+from bars import Row, peak_mib, report, timed
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
-from threadpoolctl import threadpool_info
 
 import sqlvalid as sv
-from sqlvalid import show
 
 K = 100
-SLOW = 5.0
 PAIRS_AND_ENTROPIES = [
     row["name"]
     for row in sv.indices().iter_rows(named=True)
     if row["family"] in ("pairs", "entropy") and row["name"] not in ("pair_f", "ami")
 ]
-# VmHWM and not ru_maxrss: the latter starts from the peak of the process that forked.
-PEAK = """
-{body}
-for line in open("/proc/self/status"):
-    if line.startswith("VmHWM"):
-        print(int(line.split()[1]) // 1024)
-"""
-
-Row = tuple[str, str, str, bool]
-
-
-def timed(work: Callable[[], object], repeats: int = 5) -> float:
-    """Median seconds of a work; the first run warms up, unless it is slow and counts."""
-    first = once(work)
-    times = [first] if first > SLOW else []
-    while len(times) < repeats:
-        times.append(once(work))
-    return median(times)
-
-
-def once(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def peak_mib(body: str) -> int:
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK.format(body=body)], capture_output=True, text=True, check=True
-    )
-    return int(done.stdout.split()[-1])
 
 
 def write_assignments(file: Path, rows: int) -> None:
@@ -179,18 +142,7 @@ def main() -> None:
         rows += scan_rows(folder, 10_000_000, slack=0.025, faster=15) + ami(folder, 10_000_000)
         if not quick:
             rows += scan_rows(folder, 100_000_000, slack=0.0, faster=20)
-    table = Table("work", "measured", "bar", "")
-    for work, measured, bar, held in rows:
-        table.add_row(work, measured, bar, "ok" if held else "MISSED")
-    console: Console = show.console()
-    console.print(table)
-    for library in threadpool_info():
-        console.print(
-            f"{library['internal_api']} {library['version']}: {library['num_threads']} threads"
-        )
-    missed = [work for work, _, _, held in rows if not held]
-    if missed:
-        raise SystemExit(f"missed: {'; '.join(missed)}")
+    report(rows)
 
 
 if __name__ == "__main__":

@@ -21,10 +21,11 @@ from sqlvalid.errors import SqlvalidError
 
 CELL_ROOTS = ("contingency", "triples")
 # Sums over the points of each cluster: of the features and their squares; of distances to the
-# centroids; of products of features, pooled and by cluster; over points and the nearest other
+# centroids and to the mean; of products of features, pooled and by cluster; over points and the nearest other
 # centroid, the nearest other mean square, the balls about centroids and midpoints.
 POINT_ROOTS = (
-    "moments", "distances", "products", "cluster_products", "nearest", "mean_squares", "balls",
+    "moments", "distances", "mean_distances", "products", "cluster_products",
+    "nearest", "mean_squares", "balls",
 )  # fmt: skip
 ROOTS = (*CELL_ROOTS, *POINT_ROOTS)
 
@@ -110,9 +111,15 @@ KERNELS = (
     ),
     _of_points(
         "spread",
-        "distances of the points to their centroids and to the mean",
-        "within_distances total_distances similarities",
+        "distances of the points to their centroids",
+        "within_distances similarities",
         "moments distances",
+    ),
+    _of_points(
+        "reach",
+        "distances of the points to the mean",
+        "total_distances",
+        "moments mean_distances",
     ),
     _of_points(
         "determinants",

@@ -142,7 +142,8 @@ def about(
     """Sums over the points of each cluster about its centroid, in one scan.
 
     `clusters` holds label, code and the centroid c0, c1, …; wanted are "refine" (sums
-    and squares of the residuals), "distances" and "cluster_products".
+    and squares of the residuals), "distances" to the centroid, "mean_distances" to the
+    mean, "products" and "cluster_products".
     """
     residuals = [
         exp.Paren(this=exp.Sub(this=f.copy(), expression=exp.column(f"c{i}", table="k")))
@@ -161,6 +162,7 @@ def about(
             query = query.select(exp.alias_(_sum(squared, weight), f"q{i}"), copy=False)
     if "distances" in wanted:
         query = query.select(exp.alias_(_sum(_norm(residuals), weight), "d"), copy=False)
+    if "mean_distances" in wanted:
         from_mean = [
             exp.Paren(this=exp.Sub(this=f.copy(), expression=literal(float(m))))
             for f, m in zip(features, mean, strict=True)

@@ -177,7 +177,7 @@ def _similarities(dispersions: Floats, block: slice, apart: Floats) -> float:
 
 
 def spread(of: Clusters) -> Columns:
-    """Distances to the centroids and to the mean (D 34, 64, 65)."""
+    """Distances to the centroids (D 34, 64)."""
     assert of.distances is not None
     similar = 0.0
     for block, apart in _centroid_pairs(of):
@@ -185,9 +185,13 @@ def spread(of: Clusters) -> Columns:
         similar += _similarities(of.distances / of.n, block, apart)
     return {
         "within_distances": float(of.distances.sum()),
-        "total_distances": of.total_distances,
         "similarities": similar,
     }
+
+
+def reach(of: Clusters) -> Columns:
+    """Distances to the mean (D 65)."""
+    return {"total_distances": of.total_distances}
 
 
 def determinants(of: Clusters) -> Columns:
@@ -289,6 +293,7 @@ STATISTICS: dict[str, Callable[[Clusters], Columns]] = {
     "variances": variances,
     "separation": separation,
     "spread": spread,
+    "reach": reach,
     "determinants": determinants,
     "cluster_determinants": cluster_determinants,
     "neighbours": neighbours,

@@ -93,7 +93,7 @@ def _zeros(k: int, p: int, wanted: frozenset[str]) -> dict[str, Any]:
     for asked, names in _BY_CLUSTER.items():
         if asked in wanted:
             found |= {name: np.zeros(k) for name in names}
-    if "distances" in wanted:
+    if "mean_distances" in wanted:
         found["total_distances"] = 0.0
     if "balls" in wanted:
         found |= {name: np.zeros((k, k)) for name in SUMS["balls"]}
@@ -124,11 +124,11 @@ def _about_own(
     elif "scatter" in found:
         found["scatter"] += (residuals if w is None else residuals * w[:, None]).T @ residuals
     others = to.wanted & {"nearest", "mean_squares", "balls"}
-    if not others and "distances" not in to.wanted:
-        return
-    own2 = np.einsum("ij,ij->i", residuals, residuals)
+    if others or "distances" in to.wanted:
+        own2 = np.einsum("ij,ij->i", residuals, residuals)
     if "distances" in to.wanted:
         found["distances"] += _added(np.sqrt(own2), codes, w, k)
+    if "mean_distances" in to.wanted:
         np.subtract(x, to.mean, out=residuals)
         away = np.sqrt(np.einsum("ij,ij->i", residuals, residuals))
         found["total_distances"] += float(away.sum() if w is None else away @ w)

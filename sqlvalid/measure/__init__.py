@@ -118,7 +118,7 @@ def measure_held(
         return total
 
     sizes = [len(part_n)]
-    sums = fold(_moments(sizes, [alone]))[0]
+    (sums,) = fold(_moments(sizes, [alone], every=False))
     if not np.array_equal(sums["n"], part_n):
         raise BadData(CHANGED)
     clusters = _clusters(sums, scale)
@@ -157,7 +157,9 @@ def finish(
                 _fill(clusters, _with_singles(own, single, to), to.wanted)
 
 
-def _moments(sizes: Sequence[int], single: Sequence[bool]) -> Work:
+def _moments(sizes: Sequence[int], single: Sequence[bool], *, every: bool = True) -> Work:
+    """The moments of each part, and after them those of all points together."""
+
     def work(batch: Batch) -> Sums:
         total: Sums = []
         rows = max(kernels.BLOCK // max(1, batch.x.shape[1]), 1024, *sizes)
@@ -177,12 +179,10 @@ def _moments(sizes: Sequence[int], single: Sequence[bool]) -> Work:
                 times = 1 if w is None else w[lone].astype(np.int64)
                 sums["singles"] = [np.repeat(x[lone], times, axis=0)]
             found.append(sums)
-        every: dict[str, Any] = {
-            "n": float(len(x)) if w is None else w.sum(),
-            "sums": x.sum(axis=0) if w is None else w @ x,
-            "squares": squares.sum(axis=0) if w is None else w @ squares,
-        }
-        return [*found, every]
+        if not every:
+            return found
+        each = np.ones(len(x)) if w is None else w
+        return [*found, {"n": float(each.sum()), "sums": each @ x, "squares": each @ squares}]
 
     return work
 
@@ -274,7 +274,7 @@ def _able(of: Clusters, wanted: frozenset[str]) -> frozenset[str]:
     k, p = of.centroids.shape
     able = wanted - {"moments"}
     if k < 2:
-        able -= {"distances", "cluster_products", *_OTHERS}
+        able -= {"distances", "mean_distances", "cluster_products", *_OTHERS}
     if (of.n <= p).any():
         able -= {"cluster_products"}  # a cluster of few points has a singular scatter
     if k > _BALLS_CLUSTERS:
@@ -307,7 +307,9 @@ def _with_singles(sums: dict[str, Any], alone: Floats, target: Target) -> dict[s
 
 def _fill(of: Clusters, sums: dict[str, Any], wanted: frozenset[str]) -> None:
     if "distances" in wanted:
-        of.distances, of.total_distances = sums["distances"], float(sums["total_distances"])
+        of.distances = sums["distances"]
+    if "mean_distances" in wanted:
+        of.total_distances = float(sums["total_distances"])
     if "scatters" in sums or "scatter" in sums:
         # About the very mean of each cluster, whatever rounding the centroid has.
         means = sums["sums"] / of.n[:, None]

@@ -83,6 +83,7 @@ def _read_around(table: pa.Table, p: int, wanted: frozenset[str]) -> dict[str, A
         sums["squares"] = _columns(table, "q", p)
     if "distances" in wanted:
         sums["distances"] = _columns(table, "d")[:, 0]
+    if "mean_distances" in wanted:
         sums["total_distances"] = _columns(table, "e").sum()
     if "products" in wanted or "cluster_products" in wanted:
         scatters = np.empty((table.num_rows, p, p))

@@ -21,8 +21,8 @@ from sqlvalid.errors import SqlvalidError
 
 CELL_ROOTS = ("contingency", "triples")
 # Sums over the points of each cluster: of the features and their squares; of distances to the
-# centroids and to the mean; of products of features, pooled and by cluster; over points and the nearest other
-# centroid, the nearest other mean square, the balls about centroids and midpoints.
+# centroids and to the mean; of products of features, pooled and by cluster; over points and the
+# nearest other centroid, the nearest other mean square, the balls about centroids and midpoints.
 POINT_ROOTS = (
     "moments", "distances", "mean_distances", "products", "cluster_products",
     "nearest", "mean_squares", "balls",

@@ -26,15 +26,8 @@ from sqlvalid.measure.batches import ROWS
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
 from sqlvalid.score import (
-    Call,
-    Reader,
-    applicable,
-    geometry_columns,
-    label_of,
-    log_unit,
-    named,
-    plain,
-    refuse_incomparable,
+    Call, Reader, affordable, applicable, geometry_columns, label_of, log_unit, named, plain,
+    refuse_incomparable, with_notes,
 )  # fmt: skip
 
 RUNS_IN_MEMORY = 256 * 2**20  # bytes of labels that are held at once
@@ -97,6 +90,7 @@ def score_runs(
     chosen = applicable(indices, truth, numbers)
     planned = plan(chosen, ("n", "k"))
     wanted = [*given.values(), *numbers]
+    dear: list[str] = []
     with engine_for([of_runs, of_points], con) as engine:
         held = engine.scan(of_points, wanted)
         if of_points.kind in ("stream", "relation"):
@@ -122,6 +116,10 @@ def score_runs(
         found = Found([], {}, [])
         found.add([names[part].as_py() for part in parts], columns, cells.comparable)
         if planned.of_points:
+            if indices is None:
+                reaches = float(sum(n * k for n, k in zip(columns["n"], columns["k"], strict=True)))
+                chosen, dear = affordable(chosen, reader.p, reaches)
+                planned = plan(chosen, ("n", "k"))
             runs_met = Runs(met, label_of(run, met), point, label_of(label, met))
             by_run = _measured(reader, runs_met, cells, planned, standardize)
             for name in by_run[0]:
@@ -131,7 +129,7 @@ def score_runs(
     frame = named(found, evaluate(found, chosen, unit), pl.Series(plain(names)).dtype)
     if undefined == "raise":
         refuse_undefined(frame)
-    return frame
+    return with_notes(frame, dear)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,13 @@ from sqlvalid.evaluate import Found, clusters_of, evaluate, refuse_undefined, st
 from sqlvalid.features import Features, choose_features, open_features
 from sqlvalid.identifiers import column
 from sqlvalid.kernels import geometry
-from sqlvalid.measure import Measured, Part, Points, measure
+from sqlvalid.measure import OTHERS, PRODUCTS, Measured, Part, Points, measure
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
+
+# Beyond so many features, or distances to centroids, indices that need them must be named.
+DEAR_FEATURES = 256
+DEAR_REACHES = 2e10
 
 
 def score(
@@ -106,6 +110,7 @@ def score(
     chosen = applicable(indices, call.truth, call.features)
     planned = plan(chosen, ("n", "k"))
     found = Found([], {}, [])
+    dear: list[str] = []
     with reading(call, con, policy.nulls) as reader:
         batches = list(reader.cells(policy))
         for cells in batches:
@@ -115,7 +120,12 @@ def score(
             parts, columns = statistics_of(cells, plan(able, ("n", "k")))
             found.add([names[part] for part in parts], columns, cells.comparable)
         if planned.of_points:
-            measured = reader.measured(reader.parts(batches), planned.sums, standardize)
+            parts_of = reader.parts(batches)
+            if indices is None:
+                reaches = sum(float(part.n.sum()) * part.k for part in parts_of)
+                chosen, dear = affordable(chosen, reader.p, reaches)
+                planned = plan(chosen, ("n", "k"))
+            measured = reader.measured(parts_of, planned.sums, standardize)
             of_points = [geometry_columns(planned, clusters) for clusters in measured.clusters]
             for name in of_points[0]:
                 by_label = {p: c[name] for p, c in zip(reader.order, of_points, strict=True)}
@@ -124,7 +134,33 @@ def score(
     frame = named(found, evaluate(found, chosen, unit))
     if undefined == "raise":
         refuse_undefined(frame)
-    return frame
+    return with_notes(frame, dear)
+
+
+def affordable(chosen: Sequence[Index], p: int, reaches: float) -> tuple[list[Index], list[str]]:
+    """Leave out what takes long unless it is named: the indices that stay, and a note of the rest.
+
+    `reaches` counts the distances of points to all centroids.
+    """
+    notes = []
+    kept = list(chosen)
+    for sums, why in (
+        (PRODUCTS, f"{p:,} features make {p * (p + 1) // 2:,} products for every point"),
+        (OTHERS, f"it takes {reaches:.2g} distances of points to centroids"),
+    ):
+        if (p > DEAR_FEATURES) if sums is PRODUCTS else (reaches > DEAR_REACHES):
+            left = [i for i in kept if plan([i]).sums & sums]
+            kept = [i for i in kept if i not in left]
+            names = ", ".join(i.name for i in left)
+            notes.append(f"left out: {names} ({why}; name them in indices= to have them)")
+    return kept, notes
+
+
+def with_notes(frame: pl.DataFrame, notes: Sequence[str]) -> pl.DataFrame:
+    """Tell in every row what was left out."""
+    if not notes:
+        return frame
+    return frame.with_columns(pl.col("undefined").list.concat(pl.lit(pl.Series([list(notes)]))))
 
 
 def applicable(
@@ -244,6 +280,11 @@ class Reader:
         if call.features:
             self.features = open_features(engine, scan, call.features, nulls, self.where(nulls))
 
+    @property
+    def p(self) -> int:
+        """The number of features."""
+        return 0 if self.features is None else self.features.p
+
     def where(self, nulls: Nulls) -> list[exp.Expr]:
         """Which rows count at all: those of some weight, and of a known class."""
         found: list[exp.Expr] = []
@@ -294,7 +335,9 @@ def part_of(sizes: pa.Table, label: exp.Expr, policy: Policy) -> Part:
     """One partition, from the labels of its clusters and their points."""
     lone = policy.noise if policy.noise_as == "singletons" else None
     held = sizes.filter(pc.is_valid(sizes["label"])) if lone is not None else sizes
-    return Part(label, plain(held["label"]), held["n"].to_numpy().astype(np.float64), lone)
+    n = held["n"].to_numpy().astype(np.float64)
+    singles = int(pc.sum(sizes["n"]).as_py() or 0) - int(n.sum())
+    return Part(label, plain(held["label"]), n, lone, singles)
 
 
 def plain(values: pa.Array | pa.ChunkedArray) -> pa.Array:

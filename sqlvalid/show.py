@@ -127,7 +127,10 @@ def notes(frame: pl.DataFrame) -> list[str]:
         )
         for reason in row["undefined"]:
             who.setdefault(reason, []).append(name)
-    found = [f"undefined: {reason} ({', '.join(names)})" for reason, names in who.items()]
+    found = [
+        reason if reason.startswith("left out:") else f"undefined: {reason} ({', '.join(names)})"
+        for reason, names in who.items()
+    ]
     if "sd_alpha_of" in frame.columns and frame.height:
         giver = frame["sd_alpha_of"][0]
         found.append(f"sd: α is sd_dis of {giver}, the partition with most clusters in this call")

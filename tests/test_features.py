@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -533,3 +534,32 @@ def test_pandas_with_missing_values() -> None:
     with pytest.raises(BadData, match="column 'x' is N"):
         everything(frame, "x", "km")
     assert everything(frame, "x", "km", nulls="drop")["n"].item() == 3
+
+
+# -- what takes long must be named ------------------------------------------------------------
+
+
+def score_module() -> Any:
+    return sys.modules["sqlvalid.score"]
+
+
+def test_many_features_leave_out_determinants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score_module(), "DEAR_FEATURES", 3)
+    found = everything(iris(), undefined="raise")
+    assert "det_ratio" not in found.columns
+    assert "trace_w" in found.columns
+    (note,) = found["undefined"].item()
+    assert note.startswith("left out: det_ratio, log_det_ratio, ")
+    assert "4 features make 10 products" in note
+    assert "indices=" in note
+    assert everything(iris(), indices="det_ratio")["det_ratio"].item() is not None
+
+
+def test_many_clusters_leave_out_distances_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score_module(), "DEAR_REACHES", 400)
+    found = everything(iris())
+    assert "silhouette_simplified" not in found.columns
+    assert "4.5e+02 distances" in found["undefined"].item()[0]
+    frame = iris().with_row_index("id").with_columns(run=pl.lit(1), label="km3")
+    runs = sv.score_runs(frame, points=frame, point="id", features=FLOWERS)
+    assert runs.columns[1:] == found.columns[1:]

@@ -36,8 +36,8 @@ from sqlvalid.measure.batches import (
 )  # fmt: skip
 
 __all__ = [
-    "Batch", "Measured", "Part", "Points", "centred", "coder", "measure", "measure_held", "scans",
-    "way",
+    "OTHERS", "PRODUCTS", "Batch", "Measured", "Part", "Points",
+    "centred", "coder", "measure", "measure_held", "scans", "way",
 ]  # fmt: skip
 
 # Where a cluster's sum of squares is less than this share of what it was subtracted from,
@@ -47,7 +47,8 @@ _OFF_CENTRE = 1e4
 _LEAST_SQUARE = 1e-280  # below it the squares of residuals lose digits to underflow
 _BALLS_CLUSTERS = 10_000
 _EPS = float(np.finfo(np.float64).eps)
-_OTHERS = frozenset({"nearest", "mean_squares", "balls"})
+OTHERS = frozenset({"nearest", "mean_squares", "balls"})
+PRODUCTS = frozenset({"products", "cluster_products"})
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ def scans(way: Way, parts: int, wanted: frozenset[str]) -> list[tuple[str, Way]]
         return [("moments", way)]
     found: list[tuple[str, Way]] = [("moments", way)] * (parts if way == "sql" else 1)
     about = wanted - {"moments"}
-    if about & _OTHERS:
+    if about & OTHERS:
         found.append(("about", "batches"))
     elif about:
         found += [("about", way)] * (parts if way == "sql" else 1)
@@ -97,7 +98,7 @@ def measure(points: Points, wanted: frozenset[str], standardize: bool = False) -
     alone = [c.centroids[len(part.n) :] for c, part in zip(found, points.parts, strict=True)]
 
     def around(targets: list[Target | None]) -> Sums:
-        if in_sql and not any(t is not None and t.wanted & _OTHERS for t in targets):
+        if in_sql and not any(t is not None and t.wanted & OTHERS for t in targets):
             return aggregate.around(points, targets, scale)
         return points.fold(_around(targets, sizes, scale))
 
@@ -274,7 +275,7 @@ def _able(of: Clusters, wanted: frozenset[str]) -> frozenset[str]:
     k, p = of.centroids.shape
     able = wanted - {"moments"}
     if k < 2:
-        able -= {"distances", "mean_distances", "cluster_products", *_OTHERS}
+        able -= {"distances", "mean_distances", "cluster_products", *OTHERS}
     if (of.n <= p).any():
         able -= {"cluster_products"}  # a cluster of few points has a singular scatter
     if k > _BALLS_CLUSTERS:

@@ -35,13 +35,19 @@ Way = Literal["memory", "sql", "batches"]
 class Part:
     """One partition: its label column, the labels of its clusters, and the points of each.
 
-    `alone` is the label whose points are each a cluster of their own.
+    `alone` is the label whose points are each a cluster of their own, `singles` their number.
     """
 
     label: exp.Expr
     labels: pa.Array
     n: Floats
     alone: Any = None
+    singles: int = 0
+
+    @property
+    def k(self) -> int:
+        """The number of clusters."""
+        return len(self.n) + self.singles
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ _add_sql()
 def demo(
     path: Annotated[bool, typer.Option("--path", help="only print where the data is")] = False,
 ) -> None:
-    """Score five clusterings of iris against its species."""
+    """Score five clusterings of iris against its species, and by the flowers themselves."""
     if path:
         typer.echo(shipped.path())
         return
@@ -212,6 +212,10 @@ def demo(
     to.print("[bold]Five clusterings of iris against its species[/] (150 flowers)\n")
     chosen = ["ari", "jaccard", "hubert", "accuracy", "purity", "bcubed_f1", "nmi", "ami", "vi"]
     show.put(to, show.scored(sv.score(frame, labels, truth="species", indices=chosen)))
+    to.print("\n[bold]The same by the flowers alone[/] (no truth)\n")
+    flowers = ["sepal_*", "petal_*"]
+    inner = ["calinski_harabasz", "davies_bouldin", "pbm", "s_dbw", "silhouette_simplified"]
+    show.put(to, show.scored(sv.score(frame, labels, features=flowers, indices=inner)))
     to.print("\n[bold]Which clusters are which species[/] (the assignment behind accuracy)\n")
     show.put(to, show.plain(sv.match(frame, "km3", truth="species")))
     to.print("\n[bold]k-means against DBSCAN, pair by pair[/] (the Prayatul matrix)\n")
@@ -219,6 +223,7 @@ def demo(
     to.print("\n[bold]Next[/]", "  data=$(sqlvalid demo --path)", sep="\n")
     for line in (
         "sqlvalid score $data --labels 'km*' --truth species",
+        "sqlvalid score $data --labels 'km*' --features 'sepal_*,petal_*' --standardize",
         "sqlvalid score $data --labels dbscan --truth species --noise -1 --noise-as singletons",
         "sqlvalid sql --indices ari,nmi --table t --truth species --label km3 --dialect snowflake",
         "sqlvalid indices",

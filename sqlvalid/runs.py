@@ -26,8 +26,17 @@ from sqlvalid.measure.batches import ROWS
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
 from sqlvalid.score import (
-    Call, Reader, affordable, applicable, geometry_columns, label_of, log_unit, named, plain,
-    refuse_incomparable, with_notes,
+    Call,
+    Reader,
+    affordable,
+    applicable,
+    geometry_columns,
+    label_of,
+    log_unit,
+    named,
+    plain,
+    refuse_incomparable,
+    with_notes,
 )  # fmt: skip
 
 RUNS_IN_MEMORY = 256 * 2**20  # bytes of labels that are held at once

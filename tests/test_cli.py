@@ -47,6 +47,43 @@ def test_score_prints_a_table() -> None:
     assert "undefined: label_accuracy" in done.stdout
 
 
+def test_score_by_features(tmp_path: Path) -> None:
+    call = ("score", IRIS, "-l", "km2,km3", "--features", "sepal_*,petal_*")
+    done = run(*call)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "561.6278" in done.stdout
+    assert "sd: α is sd_dis of km3, the partition with most clusters" in done.stdout
+    flowers = ["sepal_*", "petal_*"]
+    expected = sv.score(sv.iris(), ["km2", "km3"], features=flowers, standardize=True)
+    assert json.loads(run(*call, "--standardize", "-f", "json").stdout) == expected.to_dicts()
+    both = run(*call, "--truth", "species", "-i", "ari,ch", "-f", "csv").stdout
+    assert both.splitlines()[0] == "partition,n,k,ari,calinski_harabasz,undefined"
+
+
+def test_centroids_scatter_and_explain() -> None:
+    call = (IRIS, "--labels", "km3", "--features", "sepal_*,petal_*")
+    flowers = ["sepal_*", "petal_*"]
+    for name, verb in (("centroids", sv.centroids), ("scatter", sv.scatter)):
+        found = json.loads(run(name, *call, "-f", "json").stdout)
+        assert found == verb(sv.iris(), "km3", flowers).to_dicts()
+        assert run(name, *call).returncode == 0
+    assert "2 scans of" in run("explain", *call).stdout
+
+
+def test_runs_by_features(tmp_path: Path) -> None:
+    frame = sv.iris().with_row_index("point")
+    frame.write_parquet(tmp_path / "points.parquet")
+    runs = frame.unpivot(["km2", "km3"], index="point", variable_name="run", value_name="label")
+    runs.write_parquet(tmp_path / "runs.parquet")
+    files = (tmp_path / "runs.parquet", "--points", tmp_path / "points.parquet")
+    found = run("score-runs", *files, "-x", "petal_*", "-i", "ch", "-f", "json")
+    expected = sv.score(sv.iris(), ["km2", "km3"], features="petal_*", indices="ch")
+    assert [row["calinski_harabasz"] for row in json.loads(found.stdout)] == pytest.approx(
+        expected["calinski_harabasz"].to_list()
+    )
+
+
 def test_score_as_json_csv_and_parquet(tmp_path: Path) -> None:
     expected = sv.score(sv.iris(), ["km3", "dbscan"], truth="species", indices=["ari", "mcnemar"])
     call = ("score", IRIS, *CALL, "--indices", "ari,mcnemar")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
+import pytest
+from sqlglot import exp
 
 import sqlvalid as sv
+from sqlvalid.engines.duckdb import DuckDB
+from sqlvalid.measure import batches
 
 IRIS = sv.iris()
 
@@ -64,3 +69,49 @@ def test_the_statements_run() -> None:
     expected = sv.score(IRIS, "km3", truth="species", indices="jaccard")["jaccard"].item()
     assert con.sql(formulas).fetchall() == [(0, 150, 3, expected)]
     con.close()
+
+
+FLOWERS = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+
+
+def scans_run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that go to the data and read all of it, as they are run."""
+    ran: list[str] = []
+    for name in ("fetch", "stream"):
+        real = getattr(DuckDB, name)
+
+        def watched(self: DuckDB, query: exp.Expr, *rest: int, real: Any = real) -> Any:
+            if query.args.get("limit") is None:
+                ran.append(query.sql("duckdb"))
+            return real(self, query, *rest)
+
+        monkeypatch.setattr(DuckDB, name, watched)
+    return ran
+
+
+@pytest.mark.parametrize("indices", ["calinski_harabasz", ["ch", "db"], "linear"], ids=str)
+@pytest.mark.parametrize("labels", [["km3"], ["km2", "km3", "km4"]], ids=len)
+def test_scans_are_foreseen(
+    labels: list[str], indices: Any, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = sv.explain(IRIS, labels, features=FLOWERS, indices=indices)
+    ran = scans_run(monkeypatch)
+    sv.score(IRIS, labels, features=FLOWERS, indices=indices)
+    assert len(ran) == plan.scans == len(plan.steps), ran
+    assert str(plan).startswith(f"{plan.scans} scans of 150 rows")
+
+
+def test_features_are_decoded_once_for_all_label_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = [f"l{i}" for i in range(20)]
+    data = IRIS.with_columns(pl.col("km3").alias(name) for name in labels)
+    monkeypatch.setattr(batches, "IN_MEMORY", -1)
+    ran = scans_run(monkeypatch)
+    sv.score(data, labels, features=FLOWERS, indices="calinski_harabasz")
+    assert sum("petal_width" in text for text in ran) == 1
+
+
+def test_a_stream_is_explained_without_being_read() -> None:
+    reader = IRIS.to_arrow().to_reader()
+    plan = sv.explain(reader, "km3", features=FLOWERS)
+    assert plan.rows is None
+    assert sv.score(reader, "km3", features=FLOWERS)["n"].item() == 150

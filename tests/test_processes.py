@@ -83,8 +83,12 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_is_a_keyboard_interrupt() -> None:
-    command = [sys.executable, "-c", ENDLESS]
+POINTS = ENDLESS.replace("hash(-i) % 5 AS b", "i / 7 AS x").replace('truth="b"', 'features="x"')
+
+
+@pytest.mark.parametrize("code", [ENDLESS, POINTS], ids=["truth", "features"])
+def test_an_interrupt_is_a_keyboard_interrupt(code: str) -> None:
+    command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=-1, stderr=-1, text=True) as child:
         try:
             assert child.stdout is not None

@@ -64,7 +64,7 @@ OPTIONS: dict[str, Any] = {
     "standardize": Annotated[
         bool, typer.Option("--standardize", help="divide features by their standard deviation")
     ],
-    "points": Annotated[str, typer.Option("--points", help="file or table with the truth")],
+    "points": Annotated[str, typer.Option("--points", help="file or table with truth or features")],
     "run": Annotated[str, typer.Option("--run", help="column of runs")],
     "point": Annotated[str, typer.Option("--point", help="column of points, in both tables")],
     "indices": Annotated[
@@ -78,7 +78,7 @@ OPTIONS: dict[str, Any] = {
         typer.Option("--noise-as", help="what to do with noise; exclude by default"),
     ],
     "nulls": Annotated[
-        partitions.Nulls, typer.Option("--nulls", help="what to do about NULL labels")
+        partitions.Nulls, typer.Option("--nulls", help="what to do about NULL labels and features")
     ],
     "undefined": Annotated[
         partitions.Undefined,
@@ -124,8 +124,7 @@ def _read(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("labels", "features", "indices"):
         if options.get(name):
             options[name] = [part for text in options[name] for part in text.split(",") if part]
-    for name in ("features", "indices"):
-        if not options.get(name, True):
+        elif name in options:
             options[name] = None
     return options
 

@@ -15,13 +15,22 @@ from sqlvalid.cells import readings
 from sqlvalid.compile import points
 from sqlvalid.compile.statement import Wanted, is_expressible, one_statement
 from sqlvalid.engines import Scan
-from sqlvalid.engines.duckdb import Connection, DuckDB, engine_for
+from sqlvalid.engines.duckdb import Connection, engine_for
 from sqlvalid.errors import BadArgument, one_of
-from sqlvalid.features import open_features
+from sqlvalid.features import has_lists
 from sqlvalid.identifiers import split_name, table
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
-from sqlvalid.score import Call, applicable, label_of, log_unit, opened
+from sqlvalid.score import (
+    Call,
+    Reader,
+    affordable,
+    applicable,
+    check_standardize,
+    label_of,
+    log_unit,
+    opened,
+)
 
 # Seconds per row and grouping set, measured on two cores of DuckDB 2.0 with 100 x 100 cells;
 # and the fixed cost of planning a call.
@@ -30,6 +39,9 @@ _SECONDS_PER_NUMBER = 2e-9
 _SECONDS_PER_CALL = 0.025
 
 _STEPS = {
+    "kept": "the data, read once and kept",
+    "faults": "the features, searched for NULL, NaN and infinity",
+    "lengths": "the lengths of the lists",
     "labels": "the labels, counted",
     "moments": "the features, added up by cluster",
     "about": "the points about the centroids",
@@ -129,7 +141,8 @@ def explain(
     Nothing is computed but the number of rows of a frame, a table, a view or a parquet file;
     of features the first rows are looked at. There is one scan more where the first rows turn
     out to be far from the mean, and one where a small cluster lies so far out that its sum of
-    squares has to be taken again.
+    squares has to be taken again. Streams and relations are not touched, and taken to fit in
+    memory.
 
     Examples
     --------
@@ -144,6 +157,7 @@ def explain(
     one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
     unit = log_unit(log_base)
+    check_standardize(standardize, features)
     call = opened(data, labels, truth, weight, con, features, needs_truth=False)
     chosen = tuple(applicable(indices, call.truth, call.features))
     planned = plan(chosen, ("n", "k"))
@@ -159,11 +173,17 @@ def explain(
         ]
         took = [("labels", "sql")] * len(batches)
         if planned.of_points:
-            once = call.source.kind in ("stream", "relation")
-            lone = policy.noise_as == "singletons"
-            of_points = PointScans.of(engine, scan, call, planned, rows, once, lone)
+            took = _before(call, scan, policy.nulls) + took
+        if planned.of_points and call.source.kind not in ("stream", "relation"):
+            reader = Reader(engine, scan, call, policy.nulls, glance=True)
+            if indices is None:
+                chosen = tuple(affordable(chosen, reader.p, 0, [])[0])
+                planned = plan(chosen, ("n", "k"))
+            of_points = PointScans.of(reader, planned, rows, policy.noise_as == "singletons")
             took += of_points.scans
             trees += of_points.statements
+        elif planned.of_points:
+            took.append(("moments", "memory"))
     label = scan.types[call.labels[0]]
     kinds = {"truth": scan.types[call.truth] if call.truth else "INTEGER", "label": label}
     floats, _ = readings(kinds)
@@ -188,34 +208,44 @@ class PointScans:
     statements: list[exp.Expr]
 
     @classmethod
-    def of(
-        cls, engine: DuckDB, scan: Scan, call: Call, planned: Plan, rows: int | None, once: bool,
-        lone: bool,
-    ) -> PointScans:  # fmt: skip
-        """Foresee the scans; data that can be read once is not touched."""
-        opened = None if once else open_features(engine, scan, call.features, "raise", [])
-        p = len(call.features) if opened is None else opened.p
-        array = scan.types[call.features[0]].endswith("]")
-        how = measure.way(rows or 0, p, len(call.labels), array, lone)
+    def of(cls, reader: Reader, planned: Plan, rows: int | None, lone: bool) -> PointScans:
+        """Foresee the scans."""
+        call, scan, features = reader.call, reader.scan, reader.features
+        assert features is not None
+        array = features.array is not None
+        how = measure.way(rows or 0, features.p, len(call.labels), array, lone)
         scans: list[tuple[str, str]] = list(measure.scans(how, len(call.labels), planned.sums))
-        if opened is None:
-            return cls(scans, [])
-        numbers = opened.expressions()
-        names = [label_of(name, scan) for name in call.labels]
+        where = [*reader.where(reader.nulls), *features.usable]
+        numbers, names = features.expressions(), [label_of(name, scan) for name in call.labels]
         found: list[exp.Expr] = []
         for what, by in dict.fromkeys(scans):
             if by != "sql":
-                found.append(points.points(scan.table, numbers, names, call.weight, []))
-            elif what == "moments":
-                found += [points.moments(scan.table, numbers, n, call.weight, []) for n in names]
-            else:
-                wanted = planned.sums - {"moments"}
-                at = exp.to_table("clusters")
-                found += [
-                    points.about(scan.table, at, numbers, n, [0.0] * p, call.weight, [], wanted)
-                    for n in names
-                ]
+                found.append(points.points(scan.table, numbers, names, call.weight, where))
+                continue
+            for name in names:
+                if what == "moments":
+                    query = points.moments(scan.table, numbers, name, call.weight, where)
+                else:
+                    mean = [0.0] * features.p
+                    wanted = planned.sums - {"moments"}
+                    query = points.about(
+                        scan.table, exp.to_table("clusters"), numbers, name, mean, call.weight,
+                        where, wanted,
+                    )  # fmt: skip
+                found.append(query)
         return cls(scans, list(dict.fromkeys(found)))
+
+
+def _before(call: Call, scan: Scan, nulls: Nulls) -> list[tuple[str, str]]:
+    """The scans that come before the labels are counted."""
+    found = []
+    if call.source.kind in ("stream", "relation"):
+        found.append(("kept", "sql"))
+    if nulls == "drop":
+        found.append(("faults", "sql"))
+    if has_lists(scan.types[call.features[0]]):
+        found.append(("lengths", "sql"))
+    return found
 
 
 def _seconds(rows: int, took: Sequence[tuple[str, str]], labels: int, features: int) -> float:
@@ -256,12 +286,12 @@ def sql(
     """Write one statement that computes indices on a table, in the SQL of any engine.
 
     With `truth` there are external indices, with `features` (a list of names, here not a
-    glob) internal ones. Rows with a NULL truth, label or feature are left out, and NaN is a
-    label like any other. The names are quoted as given: write them as the engine stores
-    them (Snowflake stores unquoted names in upper case). With `weight` the statement trusts
-    that column to hold whole numbers, 0 or more. By default all indices that SQL can
-    express, except the three that compare labels to the letter and so need truth and labels
-    of one type; one that needs a numpy kernel is an error. `sd` takes its α from the one
+    glob) internal ones. Rows with a NULL truth, label or feature are left out; NaN is a label
+    like any other, and must not occur in a feature. The names are quoted as given: write them
+    as the engine stores them (Snowflake stores unquoted names in upper case). With `weight` the
+    statement trusts that column to hold whole numbers, 0 or more. By default all indices that
+    SQL can express, except the three that compare labels to the letter and so need truth and
+    labels of one type; one that needs a numpy kernel is an error. `sd` takes its α from the one
     partition there is. SQLite's integers have 64 bits, so that near chance its `ari`,
     `hubert` and `phi` are right to 1e-15 absolute and not relative.
 
@@ -279,7 +309,11 @@ def sql(
         needed = name in ("table", "label")
         if (given is not None or needed) and (not isinstance(given, str) or not given):
             raise BadArgument(f"{name}={given!r}: give a name as text")
+    check_standardize(standardize, features)
     numbers = [] if features is None else partitions.names_in("features", features)
+    for name in numbers:
+        if any(c in name for c in "*?["):
+            raise BadArgument(f"features: {name!r} is a glob; a statement needs the names in full")
     roles = [name for name in (label, truth, weight, *numbers) if name is not None]
     twice = [name for name in dict.fromkeys(roles) if roles.count(name) > 1]
     if twice:

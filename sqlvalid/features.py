@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -19,7 +20,8 @@ from sqlvalid.errors import BadArgument, BadData, UnknownColumn, did_you_mean, l
 from sqlvalid.identifiers import column
 from sqlvalid.partitions import Nulls, is_number, names_in
 
-Shift = tuple[float | int, ...]
+Exact = float | int | Decimal
+Shift = tuple[Exact, ...]
 
 _ARRAY = re.compile(r"(?P<of>.+)\[(?P<length>\d*)\]")
 _SAMPLE = 1000
@@ -45,7 +47,7 @@ class Features:
         return len(self.names)
 
     def expressions(
-        self, shift: Sequence[float | int] | None = None, scale: NDArray[np.float64] | None = None
+        self, shift: Shift | None = None, scale: NDArray[np.float64] | None = None
     ) -> list[exp.Expr]:
         """The features in SQL about a shift; an array is one expression, and not shifted."""
         if self.array is not None:
@@ -93,12 +95,21 @@ def choose_features(
 
 
 def open_features(
-    engine: Engine, scan: Scan, columns: Sequence[str], nulls: Nulls, where: Sequence[exp.Expr]
+    engine: Engine,
+    scan: Scan,
+    columns: Sequence[str],
+    nulls: Nulls,
+    where: Sequence[exp.Expr],
+    *,
+    glance: bool = False,
 ) -> Features:
-    """See what the feature columns hold: their type, their length, a value near the middle."""
+    """See what the feature columns hold: their type, their length, a value near the middle.
+
+    At a glance, only the first rows are looked at.
+    """
     array = _check_types(columns, scan.types)
     conditions: tuple[exp.Expr, ...] = ()
-    if nulls == "drop" and _faults(engine, scan, columns, where, array is not None):
+    if nulls == "drop" and (glance or _faults(engine, scan, columns, where, array is not None)):
         conditions = tuple(points.finite(c, array=array is not None) for c in columns)
     usable = [*where, *conditions]
     sample = engine.fetch(points.head(scan.table, columns, usable, _SAMPLE))
@@ -106,9 +117,19 @@ def open_features(
         types = [scan.types[c] for c in columns]
         shift = tuple(_middle(sample[c], t) for c, t in zip(columns, types, strict=True))
         return Features(tuple(columns), tuple(columns), None, shift, conditions)
+    if glance and has_lists(scan.types[columns[0]]):
+        lists = sample[columns[0]].drop_null()
+        p = len(lists[0]) if len(lists) else 1
+        names = tuple(f"{columns[0]}_{i}" for i in range(1, p + 1))
+        return Features(names, tuple(columns), array, (0.0,) * p, conditions)
     p = _length(engine, scan, columns[0], usable)
     names = tuple(f"{columns[0]}_{i}" for i in range(1, p + 1))
     values = _matrix(sample[columns[0]], p)
+    if array not in ("FLOAT", "DOUBLE") and (np.abs(values) > _EXACT).any():
+        raise BadData(
+            f"features: column {columns[0]!r} holds numbers beyond 2**53, which lose digits in a"
+            " list; give them as columns, or take off what they have in common"
+        )
     middles = (_lower_median(values[:, j]) for j in range(p))
     return Features(names, tuple(columns), array, tuple(middles), conditions)
 
@@ -122,7 +143,7 @@ def _check_types(columns: Sequence[str], types: dict[str, str]) -> str | None:
         if inside:
             arrays[name] = inside["of"]
             kind = inside["of"]
-        if not is_number(kind):
+        if not is_number(kind) or kind == "UHUGEINT":
             raise BadData(
                 f"features: column {name!r} is {types[name]}; a feature holds numbers, or arrays"
                 " of numbers. Leave it out, or cast it"
@@ -133,6 +154,12 @@ def _check_types(columns: Sequence[str], types: dict[str, str]) -> str | None:
             f" there are {len(columns)} feature columns"
         )
     return next(iter(arrays.values()), None)
+
+
+def has_lists(type_name: str) -> bool:
+    """Whether a column of a type holds lists, whose lengths only the data tells."""
+    inside = _ARRAY.fullmatch(type_name)
+    return inside is not None and not inside["length"]
 
 
 def _length(engine: Engine, scan: Scan, name: str, where: Sequence[exp.Expr]) -> int:
@@ -159,12 +186,13 @@ def _matrix(values: pa.ChunkedArray, p: int) -> NDArray[np.float64]:
     return np.array(given, dtype=np.float64).reshape(len(lists), p)
 
 
-def _middle(values: pa.ChunkedArray, type_name: str) -> float | int:
-    """A value of a feature near its middle; it stays whole where a float cannot hold it."""
-    if type_name.upper() in ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"):
-        whole = sorted(int(v) for v in values.drop_null().to_pylist())
-        if whole and max(-whole[0], whole[-1]) > _EXACT:
-            return whole[(len(whole) - 1) // 2]
+def _middle(values: pa.ChunkedArray, type_name: str) -> Exact:
+    """A value of a feature near its middle; it stays exact where a float cannot hold it."""
+    if type_name.upper().startswith(("BIGINT", "UBIGINT", "HUGEINT", "DECIMAL")):
+        exact = sorted(values.drop_null().to_pylist())
+        if exact and max(-exact[0], exact[-1]) > _EXACT:
+            middle = exact[(len(exact) - 1) // 2]
+            return middle if type_name.upper().startswith("DECIMAL") else int(middle)
     numbers = values.drop_null()
     return _lower_median(np.array([float(v) for v in numbers.to_pylist()], dtype=np.float64))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from sqlvalid import compile, partitions
@@ -21,7 +22,7 @@ from sqlvalid.evaluate import Found, clusters_of, evaluate, refuse_undefined, st
 from sqlvalid.features import choose_features
 from sqlvalid.identifiers import column
 from sqlvalid.kernels.points import Codes
-from sqlvalid.measure import Batch, Points, centred, coder, measure_held
+from sqlvalid.measure import Batch, Points, coder, held, measure_held
 from sqlvalid.measure.batches import ROWS
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
@@ -30,6 +31,7 @@ from sqlvalid.score import (
     Reader,
     affordable,
     applicable,
+    check_standardize,
     geometry_columns,
     label_of,
     log_unit,
@@ -83,8 +85,9 @@ def score_runs(
     one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
     unit = log_unit(log_base)
+    check_standardize(standardize, features)
     if points is None:
-        raise BadArgument("give points=, the table with a row per point that holds the truth")
+        raise BadArgument("give points=, the table with a row per point: truth, features or both")
     of_runs, of_points = open_source(runs, con), open_source(points, con)
     for name, role in ((run, "run"), (point, "point"), (label, "label")):
         of_runs.require(name, role)
@@ -101,21 +104,21 @@ def score_runs(
     wanted = [*given.values(), *numbers]
     dear: list[str] = []
     with engine_for([of_runs, of_points], con) as engine:
-        held = engine.scan(of_points, wanted)
+        kept = engine.scan(of_points, wanted)
         if of_points.kind in ("stream", "relation"):
-            held = engine.kept(held, wanted)
+            kept = engine.kept(kept, wanted)
         met = engine.scan(of_runs, [run, point, label])
         if planned.of_points and of_runs.kind in ("stream", "relation"):
             met = engine.kept(met, [run, point, label])
-        _check_types(met, held, run, point, label, truth, weight)
-        whole = _summary(engine, held, point, truth, weight, nulls)
+        _check_types(met, kept, run, point, label, truth, weight)
+        whole = _summary(engine, kept, point, truth, weight, nulls)
         call = Call(of_points, truth, [], weight, numbers)
-        reader = Reader(engine, held, call, nulls)
+        reader = Reader(engine, kept, call, nulls)
         usable = () if reader.features is None else reader.features.usable
-        query = compile.run_cells(met.table, held.table, run, point, label, truth, weight, usable)
+        query = compile.run_cells(met.table, kept.table, run, point, label, truth, weight, usable)
         table, names = _numbered(engine.fetch(query), run)
         _check_complete(engine, of_runs, met, table, names, whole, run, point)
-        types = {"truth": held.types[truth] if truth else "INTEGER", "label": met.types[label]}
+        types = {"truth": kept.types[truth] if truth else "INTEGER", "label": met.types[label]}
         policy = policy.fitted(label, types["label"])
         cells = Cells(table, (), policy, *readings(types, table), runs=names)
         check(cells, {"truth": [truth or ""], "label": [label]}, None)
@@ -126,8 +129,8 @@ def score_runs(
         found.add([names[part].as_py() for part in parts], columns, cells.comparable)
         if planned.of_points:
             if indices is None:
-                reaches = float(sum(n * k for n, k in zip(columns["n"], columns["k"], strict=True)))
-                chosen, dear = affordable(chosen, reader.p, reaches)
+                ks = [float(k) for k in columns["k"]]
+                chosen, dear = affordable(chosen, reader.p, whole["points"], ks)
                 planned = plan(chosen, ("n", "k"))
             runs_met = Runs(met, label_of(run, met), point, label_of(label, met))
             by_run = _measured(reader, runs_met, cells, planned, standardize)
@@ -158,9 +161,9 @@ def _measured(
     features, call, engine = reader.features, reader.call, reader.engine
     assert features is not None
     where = [*reader.where(cells.policy.nulls), *features.usable]
-    held = Points(engine, reader.scan, features, [], call.weight, where, 0)
-    x, keys, weights = held.all(column(runs.point))
-    x, scale = centred(x, weights)
+    points = Points(engine, reader.scan, features, [], call.weight, where, 0)
+    whole, keys, scale = held(points, column(runs.point))
+    x, weights = whole.x, whole.weights
     numbered = engine.register(pa.table({"point": keys, "place": np.arange(len(x))}))
     sizes = clusters_of(cells)
     lone = cells.policy.noise if cells.policy.noise_as == "singletons" else None
@@ -176,8 +179,9 @@ def _measured(
         labelled = _labels(engine, runs, numbered, some, len(some) < len(names), code, len(x))
 
         def one(row: int, start: int = start, labelled: Any = labelled) -> dict[str, float | None]:
-            own = (part == start + row) & (codes >= 0)
-            k = int(own.sum())
+            first, last = np.searchsorted(part, (start + row, start + row + 1))
+            own = np.arange(first, last)[codes[first:last] >= 0]
+            k = len(own)
             to = np.full(len(known) + 2, k, dtype=np.int32)
             to[codes[own]] = np.arange(k, dtype=np.int32)
             to[len(known) + 1] = k + 1
@@ -263,6 +267,8 @@ def _numbered(table: pa.Table, run: str) -> tuple[pa.Table, pa.Array]:
         raise BadData("runs has no rows")
     if table["part"].null_count:
         raise BadData(f"runs: column {run!r} is NULL in some rows; every row belongs to a run")
+    if pa.types.is_floating(table["part"].type) and pc.any(pc.is_nan(table["part"])).as_py():
+        raise BadData(f"runs: column {run!r} is NaN in some rows; every row belongs to a run")
     encoded = table["part"].dictionary_encode().unify_dictionaries()
     numbers = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     place = table.column_names.index("part")

@@ -26,13 +26,17 @@ from sqlvalid.evaluate import Found, clusters_of, evaluate, refuse_undefined, st
 from sqlvalid.features import Features, choose_features, open_features
 from sqlvalid.identifiers import column
 from sqlvalid.kernels import geometry
-from sqlvalid.measure import OTHERS, PRODUCTS, Measured, Part, Points, measure
+from sqlvalid.measure import Measured, Part, Points, measure
 from sqlvalid.partitions import NoiseAs, Nulls, Policy, Undefined
 from sqlvalid.plan import Plan, plan
 
-# Beyond so many features, or distances to centroids, indices that need them must be named.
+# Beyond so many features or distances, indices that need them must be named.
 DEAR_FEATURES = 256
-DEAR_REACHES = 2e10
+DEAR_DISTANCES = 2e10
+_PRODUCTS = frozenset({"determinants", "cluster_determinants"})
+_REACHES = frozenset({"neighbours", "squared", "densities"})
+_PAIRS = frozenset({"separation", "spread"})
+SINGLES = 5_000_000
 
 
 def score(
@@ -106,6 +110,7 @@ def score(
     one_of("undefined", undefined, ("null", "raise"))
     policy = Policy.of(nulls, noise, noise_as)
     unit = log_unit(log_base)
+    check_standardize(standardize, features)
     call = opened(data, labels, truth, weight, con, features, needs_truth=False)
     chosen = applicable(indices, call.truth, call.features)
     planned = plan(chosen, ("n", "k"))
@@ -122,8 +127,8 @@ def score(
         if planned.of_points:
             parts_of = reader.parts(batches)
             if indices is None:
-                reaches = sum(float(part.n.sum()) * part.k for part in parts_of)
-                chosen, dear = affordable(chosen, reader.p, reaches)
+                ks = [float(part.k) for part in parts_of]
+                chosen, dear = affordable(chosen, reader.p, reader.rows, ks)
                 planned = plan(chosen, ("n", "k"))
             measured = reader.measured(parts_of, planned.sums, standardize)
             of_points = [geometry_columns(planned, clusters) for clusters in measured.clusters]
@@ -137,19 +142,23 @@ def score(
     return with_notes(frame, dear)
 
 
-def affordable(chosen: Sequence[Index], p: int, reaches: float) -> tuple[list[Index], list[str]]:
+def affordable(
+    chosen: Sequence[Index], p: int, rows: int, clusters: Sequence[float]
+) -> tuple[list[Index], list[str]]:
     """Leave out what takes long unless it is named: the indices that stay, and a note of the rest.
 
-    `reaches` counts the distances of points to all centroids.
+    `clusters` are the numbers of clusters of the partitions.
     """
+    reaches, pairs = rows * sum(clusters), sum(k * k for k in clusters)
     notes = []
     kept = list(chosen)
-    for sums, why in (
-        (PRODUCTS, f"{p:,} features make {p * (p + 1) // 2:,} products for every point"),
-        (OTHERS, f"it takes {reaches:.2g} distances of points to centroids"),
+    for dear, reads, why in (
+        (p > DEAR_FEATURES, _PRODUCTS, f"{p * (p + 1) // 2:,} products of features a point"),
+        (reaches > DEAR_DISTANCES, _REACHES, f"{reaches:.2g} distances of points to centroids"),
+        (pairs > DEAR_DISTANCES, _PAIRS, f"{pairs:.2g} distances of centroids"),
     ):
-        if (p > DEAR_FEATURES) if sums is PRODUCTS else (reaches > DEAR_REACHES):
-            left = [i for i in kept if plan([i]).sums & sums]
+        left = [i for i in kept if dear and reads & {s.name for s in plan([i]).statistics}]
+        if left:
             kept = [i for i in kept if i not in left]
             names = ", ".join(i.name for i in left)
             notes.append(f"left out: {names} ({why}; name them in indices= to have them)")
@@ -257,6 +266,14 @@ def _literal_names(source: Source, features: str | Iterable[str]) -> list[str]:
     return [name for name in given if name in source.columns]
 
 
+def check_standardize(standardize: object, features: object) -> None:
+    """Refuse what is neither yes nor no, and a yes with nothing to standardize."""
+    if not isinstance(standardize, (bool, np.bool_)):
+        raise BadArgument(f"standardize={standardize!r}: give True or False")
+    if standardize and features is None:
+        raise BadArgument("standardize=True needs features=, the columns to standardize")
+
+
 def log_unit(log_base: float | None) -> float:
     """The natural logarithm of the base, which entropies in nats are divided by."""
     log_base = partitions.plain(log_base)
@@ -272,13 +289,16 @@ def log_unit(log_base: float | None) -> float:
 class Reader:
     """The data of a call, open to be read."""
 
-    def __init__(self, engine: DuckDB, scan: Scan, call: Call, nulls: Nulls) -> None:
+    def __init__(
+        self, engine: DuckDB, scan: Scan, call: Call, nulls: Nulls, *, glance: bool = False
+    ) -> None:
         self.engine, self.scan, self.call, self.nulls = engine, scan, call, nulls
         self.features: Features | None = None
         self.order: list[str] = []
         self.rows = 0
         if call.features:
-            self.features = open_features(engine, scan, call.features, nulls, self.where(nulls))
+            where = self.where(nulls)
+            self.features = open_features(engine, scan, call.features, nulls, where, glance=glance)
 
     @property
     def p(self) -> int:
@@ -316,6 +336,13 @@ class Reader:
             for part, key in enumerate(cells.keys):
                 own = sizes.filter(pc.equal(sizes["part"], part))
                 found.append(part_of(own, label_of(key[0], self.scan), cells.policy))
+                if found[-1].k == 0:
+                    raise BadData(f"no usable rows are left for {key[0]!r}: all points are noise")
+                if found[-1].singles > SINGLES:
+                    raise BadData(
+                        f"column {key[0]!r} has {found[-1].singles:,} noise points, too many to be"
+                        ' clusters of their own; give noise_as="exclude" or "cluster"'
+                    )
                 self.order.append(key[0])
         return found
 

@@ -139,7 +139,10 @@ def _only(
 def stacked(frames: dict[str, pl.DataFrame], of_labels: str) -> pl.DataFrame:
     """The frames of several partitions as one; labels of unlike types become text."""
     found = [f.select(pl.lit(name).alias("partition"), pl.all()) for name, f in frames.items()]
-    if len({frame.schema[of_labels] for frame in found}) > 1:
+    kinds = {frame.schema[of_labels] for frame in found}
+    if len(kinds) > 1 and all(kind.is_integer() and kind != pl.UInt64 for kind in kinds):
+        return pl.concat(found, how="vertical_relaxed")
+    if len(kinds) > 1:
         found = [frame.with_columns(pl.col(of_labels).cast(pl.String)) for frame in found]
     return pl.concat(found)
 

@@ -115,3 +115,26 @@ def test_a_stream_is_explained_without_being_read() -> None:
     plan = sv.explain(reader, "km3", features=FLOWERS)
     assert plan.rows is None
     assert sv.score(reader, "km3", features=FLOWERS)["n"].item() == 150
+
+
+@pytest.mark.parametrize("form", ["list", "array", "columns"])
+@pytest.mark.parametrize("nulls", ["raise", "drop"])
+def test_every_scan_counts(form: str, nulls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = pl.concat_list(FLOWERS)
+    data = IRIS.with_columns(e=packed.list.to_array(4) if form == "array" else packed)
+    features = FLOWERS if form == "columns" else "e"
+    plan = sv.explain(data, "km3", features=features, nulls=nulls)
+    ran = scans_run(monkeypatch)
+    sv.score(data, "km3", features=features, nulls=nulls)
+    assert len(ran) == plan.scans, ran
+
+
+def test_a_plan_takes_what_score_takes() -> None:
+    data = IRIS.with_columns(w=pl.int_range(150) % 2).with_columns(
+        e=pl.when(pl.col("w") == 1)
+        .then(pl.concat_list("petal_length", "petal_width"))
+        .otherwise([])
+    )
+    call: dict[str, Any] = {"features": "e", "weight": "w", "indices": "ch"}
+    assert sv.score(data, "km3", **call)["n"].item() == 75
+    assert '"w" > 0' in str(sv.explain(data, "km3", **call))

@@ -550,16 +550,139 @@ def test_many_features_leave_out_determinants(monkeypatch: pytest.MonkeyPatch) -
     assert "trace_w" in found.columns
     (note,) = found["undefined"].item()
     assert note.startswith("left out: det_ratio, log_det_ratio, ")
-    assert "4 features make 10 products" in note
+    assert "10 products of features" in note
     assert "indices=" in note
     assert everything(iris(), indices="det_ratio")["det_ratio"].item() is not None
 
 
 def test_many_clusters_leave_out_distances_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_module(), "DEAR_REACHES", 400)
+    monkeypatch.setattr(score_module(), "DEAR_DISTANCES", 400)
     found = everything(iris())
     assert "silhouette_simplified" not in found.columns
     assert "4.5e+02 distances" in found["undefined"].item()[0]
     frame = iris().with_row_index("id").with_columns(run=pl.lit(1), label="km3")
     runs = sv.score_runs(frame, points=frame, point="id", features=FLOWERS)
     assert runs.columns[1:] == found.columns[1:]
+
+
+# -- every way refuses alike ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), 1e300], ids=str)
+def test_broken_numbers_of_noise_are_refused_too(value: float | None, way: str) -> None:
+    broken = pl.when(pl.col("dbscan") == -1).then(pl.lit(value, dtype=pl.Float64))
+    frame = iris().with_columns(petal_width=broken.otherwise("petal_width"))
+    for standardize in (False, True):
+        with pytest.raises(BadData, match=r"in \d+ rows|scale them"):
+            everything(frame, labels="dbscan", noise=-1, standardize=standardize)
+
+
+def test_heavy_weights(way: str) -> None:
+    rng = np.random.default_rng(8)
+    w = rng.integers(2**40, 2**51, 300) * 2 + 1
+    frame = pl.DataFrame({"x": rng.normal(size=300), "km": rng.integers(0, 3, 300), "w": w})
+    found = everything(frame, "x", "km", weight="w", indices=["trace_w", "ch"])
+    x, km = frame["x"].to_numpy(), frame["km"].to_numpy()
+    means = [np.average(x[km == k], weights=w[km == k]) for k in range(3)]
+    expected = sum((w[km == k] * (x[km == k] - means[k]) ** 2).sum() for k in range(3))
+    assert found["trace_w"].item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_do_not_make_a_call_dear() -> None:
+    found = everything(iris().with_columns(w=pl.lit(10**12)), weight="w")
+    assert "silhouette_simplified" in found.columns
+
+
+def test_runs_refuse_what_score_refuses() -> None:
+    frame = iris().with_row_index("point").with_columns(run=pl.lit(1), label="km3")
+    for factor, message in ((1e200, "scale them"), (1e-160, "scale them"), (1e-170, "scale them")):
+        broken = frame.with_columns(pl.col(FLOWERS) * factor)
+        for call in (
+            lambda broken=broken: everything(broken),
+            lambda broken=broken: sv.score_runs(broken, points=broken, features=FLOWERS),
+        ):
+            with pytest.raises(BadData, match=message):
+                call()
+    nan = frame.with_columns(run=pl.lit(float("nan")))
+    with pytest.raises(BadData, match="column 'run' is NaN"):
+        sv.score_runs(nan, points=frame, features=FLOWERS)
+
+
+def test_decimals_that_floats_cannot_hold(way: str) -> None:
+    with duckdb.connect() as con:
+        rows = "SELECT (i * i)::DECIMAL(38, 4) + 900719925474099300 AS x, i % 3 AS km"
+        con.execute(f"CREATE TABLE far AS {rows} FROM range(30) t(i)")
+        con.execute("CREATE TABLE near AS SELECT x - 900719925474099300 AS x, km FROM far")
+        con.execute("CREATE TABLE lists AS SELECT [x::BIGINT] AS x, km FROM far")
+        con.execute("CREATE TABLE vast AS SELECT x::UHUGEINT AS x, km FROM far")
+        same(everything("far", "x", "km", con=con), everything("near", "x", "km", con=con))
+        with pytest.raises(BadData, match=r"beyond 2\*\*53"):
+            everything("lists", "x", "km", con=con)
+        with pytest.raises(BadData, match="'x' is UHUGEINT"):
+            everything("vast", "x", "km", con=con)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "noise"),
+    [(pl.UInt8, -1), (pl.Int8, 300), (pl.Int64, 0.5), (pl.Int64, 2**70), (pl.Decimal(9, 2), 2)],
+    ids=str,
+)
+def test_noise_that_a_column_may_not_hold(dtype: Any, noise: Any, way: str) -> None:
+    frame = iris().with_columns(pl.col("km3").cast(dtype))
+    found = everything(frame, noise=noise, noise_as="singletons")
+    alone = pl.when(pl.col("km3") == 2).then(100 + pl.int_range(150)).otherwise("km3")
+    same(found, everything(iris().with_columns(km3=alone)) if noise == 2 else EXPECTED)
+
+
+def test_labels_beyond_63_bits(way: str) -> None:
+    frame = iris().with_columns(km3=pl.col("km3").cast(pl.UInt64) + 2**63)
+    same(everything(frame))
+
+
+@pytest.mark.parametrize("verb", [sv.centroids, sv.scatter])
+def test_tables_of_noise_only(verb: Any) -> None:
+    frame = iris().with_columns(km3=pl.lit(-1))
+    with pytest.raises(BadData, match="no usable rows are left for 'km3'"):
+        verb(frame, "km3", FLOWERS, noise=-1)
+
+
+def test_too_many_singletons() -> None:
+    frame = iris().with_columns(w=pl.when(pl.col("dbscan") == -1).then(10**11).otherwise(1))
+    with pytest.raises(BadData, match="too many to be clusters of their own"):
+        everything(frame, labels="dbscan", weight="w", noise=-1, noise_as="singletons")
+
+
+def test_standardize_is_yes_or_no() -> None:
+    with pytest.raises(BadArgument, match="give True or False"):
+        everything(iris(), standardize="yes")
+    with pytest.raises(BadArgument, match="needs features="):
+        sv.score(iris(), "km3", truth="species", standardize=True)
+
+
+def test_integer_labels_stay_integers() -> None:
+    frame = iris().with_columns(pl.col("km2").cast(pl.Int16))
+    assert sv.centroids(frame, ["km2", "km3"], FLOWERS)["label"].dtype == pl.Int64
+
+
+def test_many_clusters(way: str) -> None:
+    rng = np.random.default_rng(9)
+    n, k = 3000, 700
+    x, km = rng.normal(size=(n, 2)), rng.integers(0, k, n)
+    frame = pl.DataFrame(x, schema=["x", "y"]).with_columns(km=km)
+    found = everything(frame, ["x", "y"], "km", indices=["s_dbw", "sswc", "db", "spark_silhouette"])
+    packed = pl.DataFrame(x, schema=["x", "y"]).with_columns(
+        km=np.unique(km, return_inverse=True)[1]
+    )
+    same(
+        found,
+        everything(packed, ["x", "y"], "km", indices=["s_dbw", "sswc", "db", "spark_silhouette"]),
+    )
+    near = np.array([x[km == c].mean(axis=0) for c in np.unique(km)])
+    codes = np.unique(km, return_inverse=True)[1]
+    apart = np.sqrt(((x[:, None, :] - near) ** 2).sum(axis=2))
+    own = apart[np.arange(n), codes]
+    apart[np.arange(n), codes] = np.inf
+    other = apart.min(axis=1)
+    alone = np.bincount(codes)[codes] == 1
+    expected = np.where(alone, 0.0, (other - own) / np.maximum(own, other)).mean()
+    assert found["silhouette_simplified"].item() == pytest.approx(expected, rel=1e-12)

@@ -276,7 +276,7 @@ LINEAR = (
         "sd_scat, plus the mean over pairs of clusters of the density halfway between their"
         " centroids over the larger density at the centroids.",
         _NO_VARIANCE,
-        Undefined("k > 10000", "more than 10,000 clusters make too many pairs"),
+        Undefined("k > 4000", "more than 4,000 clusters make too many pairs"),
         Undefined("empty_balls > 0", "no point lies near either centroid of a pair of clusters"),
         groups=_D,
     ),

@@ -8,6 +8,7 @@ that data far from zero keeps its digits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from functools import reduce
 
 from sqlglot import exp
@@ -23,8 +24,14 @@ def number(name: str) -> exp.Expr:
     return exp.cast(column(name), "DOUBLE")
 
 
-def shifted(name: str, shift: float | int) -> exp.Expr:
-    """A feature about the shift; whole numbers that a DOUBLE cannot hold are shifted first."""
+def shifted(name: str, shift: float | int | Decimal) -> exp.Expr:
+    """A feature about the shift; numbers that a DOUBLE cannot hold are shifted first."""
+    if isinstance(shift, Decimal):
+        digits = max(0, -int(shift.as_tuple().exponent))
+        kind = exp.DataType.build(f"DECIMAL(38, {digits})")
+        near = exp.cast(exp.Literal.string(f"{shift:f}"), kind)
+        gap = exp.Sub(this=column(name), expression=near)
+        return exp.cast(exp.Paren(this=gap), "DOUBLE")
     if isinstance(shift, int):
         whole = exp.cast(column(name), "HUGEINT")
         return exp.cast(exp.Paren(this=exp.Sub(this=whole, expression=literal(shift))), "DOUBLE")

@@ -58,7 +58,8 @@ def _forget_home() -> None:
 
 
 atexit.register(_close_home)
-os.register_at_fork(after_in_child=_forget_home)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_home)
 
 
 @contextmanager

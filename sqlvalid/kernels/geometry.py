@@ -278,13 +278,16 @@ def densities(of: Clusters) -> Columns:
     if of.balls is None:
         return {"densities": None, "empty_balls": 0.0}
     inside, halfway = of.balls["inside"], of.balls["halfway"]
-    at_own = np.diag(inside)[:, None] + inside.T  # [a, b]: points of a and b near the centroid of a
-    densest = np.maximum(at_own, at_own.T)
-    pairs = np.triu_indices(len(of.n), 1)
-    density, largest = (halfway + halfway.T)[pairs], densest[pairs]
-    empty = int((largest == 0).sum())
-    share = density / np.where(largest > 0, largest, 1.0)
-    return {"densities": float(share.sum()), "empty_balls": float(empty)}
+    own = np.diag(inside)
+    total, empty = 0.0, 0
+    for a in range(len(of.n) - 1):
+        near_a = own[a] + inside[a + 1 :, a]  # points of a and b near the centroid of a, each b
+        near_b = own[a + 1 :] + inside[a, a + 1 :]
+        largest = np.maximum(near_a, near_b)
+        midway = halfway[a, a + 1 :] + halfway[a + 1 :, a]
+        empty += int((largest == 0).sum())
+        total += float((midway / np.where(largest > 0, largest, 1.0)).sum())
+    return {"densities": total, "empty_balls": float(empty)}
 
 
 STATISTICS: dict[str, Callable[[Clusters], Columns]] = {

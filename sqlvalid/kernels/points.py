@@ -7,8 +7,9 @@ left out. Sums of batches add up to the sums of all points.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class Target:
 
     `dispersions` are the mean squared distances to the centroids. For the balls of s_dbw,
     `radius2` is their squared radius, and `quarter_gaps2` a quarter of the squared
-    distances of all centroids.
+    distances of all centroids. `shared` holds the sums that are large, once for all batches.
     """
 
     n: Floats
@@ -42,6 +43,8 @@ class Target:
     radius2: float = 0.0
     quarter_gaps2: Floats | None = None
     half_gaps: Floats | None = None
+    shared: dict[str, Floats] = field(default_factory=dict)
+    lock: Any = field(default_factory=threading.Lock)
 
 
 def by_cluster(codes: Codes, weights: Floats | None, k: int) -> Any:
@@ -95,16 +98,22 @@ def _zeros(k: int, p: int, wanted: frozenset[str]) -> dict[str, Any]:
             found |= {name: np.zeros(k) for name in names}
     if "mean_distances" in wanted:
         found["total_distances"] = 0.0
-    if "balls" in wanted:
-        found |= {name: np.zeros((k, k)) for name in SUMS["balls"]}
     if wanted & {"refine", "products", "cluster_products"}:
         found["sums"] = np.zeros((k, p))
     if "refine" in wanted:
         found["squares"] = np.zeros((k, p))
+    if "products" in wanted and "cluster_products" not in wanted:
+        found["scatter"] = np.zeros((p, p))
+    return found
+
+
+def room(k: int, p: int, wanted: frozenset[str]) -> dict[str, Floats]:
+    """Room for the sums that are large, which all batches share."""
+    found: dict[str, Floats] = {}
+    if "balls" in wanted:
+        found |= {name: np.zeros((k, k)) for name in SUMS["balls"]}
     if "cluster_products" in wanted:
         found["scatters"] = np.zeros((k, p, p))
-    elif "products" in wanted:
-        found["scatter"] = np.zeros((p, p))
     return found
 
 
@@ -119,8 +128,8 @@ def _about_own(
         found["sums"] += (adder @ residuals)[:k]
         if "squares" in found:
             found["squares"] += (adder @ (residuals * residuals))[:k]
-    if "scatters" in found:
-        _cluster_products(residuals, codes, w, found["scatters"])
+    if "cluster_products" in to.wanted:
+        _cluster_products(residuals, codes, w, to)
     elif "scatter" in found:
         found["scatter"] += (residuals if w is None else residuals * w[:, None]).T @ residuals
     others = to.wanted & {"nearest", "mean_squares", "balls"}
@@ -146,9 +155,9 @@ def _added(values: Floats, codes: Codes, weights: Floats | None, k: int) -> Floa
     return added
 
 
-def _cluster_products(residuals: Floats, codes: Codes, w: Floats | None, scatters: Floats) -> None:
+def _cluster_products(residuals: Floats, codes: Codes, w: Floats | None, to: Target) -> None:
     """Add the products of features of each cluster: rows of one cluster side by side."""
-    k = len(scatters)
+    k, scatters = len(to.n), to.shared["scatters"]
     order = np.argsort(codes.astype(np.uint16) if k < 2**16 else codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=k))
     rows = residuals.take(order, axis=0)
@@ -156,7 +165,9 @@ def _cluster_products(residuals: Floats, codes: Codes, w: Floats | None, scatter
     start = 0
     for cluster, end in enumerate(ends):
         if end > start:
-            scatters[cluster] += weighted[start:end].T @ rows[start:end]
+            products = weighted[start:end].T @ rows[start:end]
+            with to.lock:
+                scatters[cluster] += products
         start = end
 
 
@@ -181,7 +192,7 @@ def _near_others(
         for name, value in values.items():
             found[name] += _added(value, codes, w, k)
     if "balls" in to.wanted:
-        _balls(x, own2, far2, codes, w, to, found)
+        _balls(x, own2, far2, codes, w, to)
     if "mean_squares" in to.wanted:
         far2 += to.dispersions[:, None]
         nearest = far2.min(axis=0)
@@ -223,18 +234,15 @@ def _pieces(entries: tuple[NDArray[np.intp], ...]) -> Iterator[tuple[NDArray[np.
 
 
 def _balls(
-    x: Floats, own2: Floats, far2: Floats, codes: Codes, w: Floats | None, to: Target,
-    found: dict[str, Any],
-) -> None:  # fmt: skip
+    x: Floats, own2: Floats, far2: Floats, codes: Codes, w: Floats | None, to: Target
+) -> None:
     """Count, by cluster of the point, the balls about centroids and midpoints that hold it."""
     assert to.half_gaps is not None
     assert to.quarter_gaps2 is not None
     k = len(to.centroids)
-    np.add.at(
-        found["inside"],
-        (np.arange(k), np.arange(k)),
-        _added((own2 < to.radius2).astype(np.float64), codes, w, k),
-    )
+    own_inside = _added((own2 < to.radius2).astype(np.float64), codes, w, k)
+    with to.lock:
+        to.shared["inside"][np.arange(k), np.arange(k)] += own_inside
     # A ball that holds a point reaches more than half way to the other centroid.
     some = np.nonzero(np.sqrt(own2) + np.sqrt(to.radius2) >= to.half_gaps[codes] * (1 - 1e-9))[0]
     if not len(some):
@@ -261,4 +269,5 @@ def _balls(
             exact[unsure] = np.einsum("ij,ij->i", gap, gap)
             held = exact < to.radius2
             counted = 1.0 if w is None else w[point[held]]
-            np.add.at(found[name], (own[held], cluster[held]), counted)
+            with to.lock:
+                np.add.at(to.shared[name], (own[held], cluster[held]), counted)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from sqlglot import exp
 
 from sqlvalid.errors import BadData
 from sqlvalid.features import Shift, refuse_faults
@@ -36,8 +38,8 @@ from sqlvalid.measure.batches import (
 )  # fmt: skip
 
 __all__ = [
-    "OTHERS", "PRODUCTS", "Batch", "Measured", "Part", "Points",
-    "centred", "coder", "measure", "measure_held", "scans", "way",
+    "Batch", "Measured", "Part", "Points",
+    "coder", "held", "measure", "measure_held", "scans", "way",
 ]  # fmt: skip
 
 # Where a cluster's sum of squares is less than this share of what it was subtracted from,
@@ -45,10 +47,9 @@ __all__ = [
 _CANCELLED = 1e-4
 _OFF_CENTRE = 1e4
 _LEAST_SQUARE = 1e-280  # below it the squares of residuals lose digits to underflow
-_BALLS_CLUSTERS = 10_000
+_BALLS_CLUSTERS = 4_000
 _EPS = float(np.finfo(np.float64).eps)
-OTHERS = frozenset({"nearest", "mean_squares", "balls"})
-PRODUCTS = frozenset({"products", "cluster_products"})
+_OTHERS = frozenset({"nearest", "mean_squares", "balls"})
 
 
 @dataclass(slots=True)
@@ -70,7 +71,7 @@ def scans(way: Way, parts: int, wanted: frozenset[str]) -> list[tuple[str, Way]]
         return [("moments", way)]
     found: list[tuple[str, Way]] = [("moments", way)] * (parts if way == "sql" else 1)
     about = wanted - {"moments"}
-    if about & OTHERS:
+    if about & _OTHERS:
         found.append(("about", "batches"))
     elif about:
         found += [("about", way)] * (parts if way == "sql" else 1)
@@ -98,7 +99,7 @@ def measure(points: Points, wanted: frozenset[str], standardize: bool = False) -
     alone = [c.centroids[len(part.n) :] for c, part in zip(found, points.parts, strict=True)]
 
     def around(targets: list[Target | None]) -> Sums:
-        if in_sql and not any(t is not None and t.wanted & OTHERS for t in targets):
+        if in_sql and not any(t is not None and t.wanted & _OTHERS for t in targets):
             return aggregate.around(points, targets, scale)
         return points.fold(_around(targets, sizes, scale))
 
@@ -120,7 +121,7 @@ def measure_held(
 
     sizes = [len(part_n)]
     (sums,) = fold(_moments(sizes, [alone], every=False))
-    if not np.array_equal(sums["n"], part_n):
+    if not _same_points(sums["n"], part_n):
         raise BadData(CHANGED)
     clusters = _clusters(sums, scale)
     lone = [clusters.centroids[len(part_n) :]]
@@ -128,14 +129,16 @@ def measure_held(
     return clusters
 
 
-def centred(x: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Points in memory about their mean where that keeps digits, and their standard deviations."""
+def held(points: Points, key: exp.Expr) -> tuple[Batch, pa.Array, Floats]:
+    """All points in memory, with the value of a key for each, and their standard deviations."""
+    x, keys, weights = points.all(key)
     (total,) = _moments([], [])(Batch(x, [], weights))
+    _check_total(points, total)
     off = _off_centre(total)
     if off is not None:
         x = x - off
         (total,) = _moments([], [])(Batch(x, [], weights))
-    return x, _scale(total)
+    return Batch(x, [], weights), keys, _scale(total)
 
 
 def finish(
@@ -155,7 +158,7 @@ def finish(
         sums = around([t if t.wanted else None for t in targets])
         for clusters, to, own, single in zip(found, targets, sums, alone, strict=True):
             if to.wanted:
-                _fill(clusters, _with_singles(own, single, to), to.wanted)
+                _fill(clusters, to.shared | _with_singles(own, single, to), to.wanted)
 
 
 def _moments(sizes: Sequence[int], single: Sequence[bool], *, every: bool = True) -> Work:
@@ -209,18 +212,28 @@ def _around(
 
 def _check(points: Points, found: Sums) -> None:
     """Refuse sums that are not numbers, and data that changes while it is read."""
+    _check_total(points, found[-1])
     for part, sums in zip(points.parts, found, strict=False):
-        if not (np.isfinite(sums["sums"]).all() and np.isfinite(sums["squares"]).all()):
-            refuse_faults(points.engine, points.scan, points.features, points.where)
-        if not np.array_equal(sums["n"], part.n):
+        if not _same_points(sums["n"], part.n):
             raise BadData(CHANGED)
-    squares = found[-1]["squares"] / found[-1]["n"]
-    tiny = np.nonzero((squares > 0) & (squares < _LEAST_SQUARE))[0]
+
+
+def _same_points(found: Floats, expected: Floats) -> bool:
+    """Whether two counts agree; sums of large weights are rounded."""
+    return len(found) == len(expected) and np.allclose(found, expected, rtol=1e-12, atol=0)
+
+
+def _check_total(points: Points, total: dict[str, Any]) -> None:
+    """Refuse features that are not numbers, and those whose squares overflow or underflow."""
+    if not (np.isfinite(total["sums"]).all() and np.isfinite(total["squares"]).all()):
+        refuse_faults(points.engine, points.scan, points.features, points.where)
+    squares = total["squares"] / total["n"]
+    varies = (squares > 0) | (total["sums"] != 0)
+    tiny = np.nonzero(varies & (squares < _LEAST_SQUARE))[0]
     if len(tiny):
-        name = points.features.names[tiny[0]]
         raise BadData(
-            f"features: the values of {name!r} lie so close together that their squares lose"
-            " digits; scale them"
+            f"features: the values of {points.features.names[tiny[0]]!r} lie so close together that"
+            " their squares lose digits; scale them"
         )
 
 
@@ -275,7 +288,7 @@ def _able(of: Clusters, wanted: frozenset[str]) -> frozenset[str]:
     k, p = of.centroids.shape
     able = wanted - {"moments"}
     if k < 2:
-        able -= {"distances", "mean_distances", "cluster_products", *OTHERS}
+        able -= {"distances", "mean_distances", "cluster_products", *_OTHERS}
     if (of.n <= p).any():
         able -= {"cluster_products"}  # a cluster of few points has a singular scatter
     if k > _BALLS_CLUSTERS:
@@ -284,7 +297,8 @@ def _able(of: Clusters, wanted: frozenset[str]) -> frozenset[str]:
 
 
 def _target(of: Clusters, wanted: frozenset[str]) -> Target:
-    target = Target(of.n, of.centroids, of.mean, wanted, of.wgss / of.n)
+    room = kernels.room(len(of.n), of.centroids.shape[1], wanted)
+    target = Target(of.n, of.centroids, of.mean, wanted, of.wgss / of.n, shared=room)
     if "balls" not in wanted:
         return target
     from scipy.spatial.distance import cdist

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cache
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from sqlvalid.compile import points as statements
 from sqlvalid.engines import Engine, Scan
 from sqlvalid.errors import BadData
-from sqlvalid.features import Features, refuse_faults
+from sqlvalid.features import Features
 from sqlvalid.kernels.points import Codes, Floats
 
 ROWS = 65_536  # of a batch
@@ -119,8 +120,6 @@ class Points:
             raise BadData("no usable points are left")
         ready = [self._ready(raw) for raw in batches]
         x = np.concatenate([batch.x for batch in ready])
-        if not np.isfinite(x).all():
-            refuse_faults(self.engine, self.scan, self.features, self.where)
         keys = pa.concat_arrays([raw.column("l0") for raw in batches])
         weights = [batch.weights for batch in ready if batch.weights is not None]
         return x, keys, np.concatenate(weights) if weights else None
@@ -152,12 +151,12 @@ class Points:
         """Take the points about another shift from now on."""
         old = self.features.shift
         new = tuple(
-            s + round(float(m)) if isinstance(s, int) else s + float(m)
+            s + float(m) if isinstance(s, float) else s + round(float(m))
             for s, m in zip(old, by, strict=True)
         )
         self.features = replace(self.features, shift=new)
         if self._kept is not None:
-            step = np.array([float(b - a) for a, b in zip(old, new, strict=True)])
+            step = np.array([float(b - a) for a, b in zip(old, new, strict=True)])  # type: ignore[operator]
             self._kept = [replace(batch, x=batch.x - step) for batch in self._kept]
 
 
@@ -183,7 +182,8 @@ def folded(batches: Iterable[Any], work: Callable[[Any], Sums]) -> list[Any]:
     if second is None:
         add(total, work(first))
         return total
-    threads = max(1, len(os.sched_getaffinity(0)))
+    allowed = getattr(os, "sched_getaffinity", None)  # not everywhere
+    threads = len(allowed(0)) if allowed else os.cpu_count() or 1
     running: deque[Future[Sums]] = deque()
     with _blas().limit(limits=1), ThreadPoolExecutor(threads) as pool:
         try:
@@ -221,12 +221,24 @@ def add(total: Sums, more: Sums) -> None:
             old[name] = old[name] + value
 
 
+def _as_label(value: Any, kind: pa.DataType) -> pa.Array | None:
+    """A value as labels of a type have it; None where they cannot have it."""
+    if value is None:
+        return None
+    try:
+        if pa.types.is_decimal(kind):
+            return pa.array([Decimal(str(value))], type=kind)
+        return pa.array([value]).cast(kind)  # which refuses to round
+    except (pa.ArrowException, ArithmeticError):
+        return None
+
+
 def coder(known: pa.Array, alone: Any = None) -> Callable[[pa.Array], Codes]:
     """Give known labels a code in their order; k is left out, k + 1 is a cluster of its own."""
     k = len(known)
     codes = np.arange(k, dtype=np.int32)
-    if alone is not None:
-        lone = pa.array([alone]).cast(known.type)
+    lone = _as_label(alone, known.type)
+    if lone is not None:
         known, codes = pa.concat_arrays([known, lone]), np.append(codes, np.int32(k + 1))
     codes = np.append(codes, np.int32(k)).astype(np.int32)
 
@@ -239,7 +251,7 @@ def coder(known: pa.Array, alone: Any = None) -> Callable[[pa.Array], Codes]:
     if pa.types.is_integer(known.type) and len(known):
         limits = pc.min_max(known).as_py()
         low, high = limits["min"], limits["max"]
-        if high - low < 2**20:
+        if high - low < 2**20 and high < 2**63:
             table = np.full(high - low + 3, k, dtype=np.int32)
             table[known.to_numpy().astype(np.int64) - low + 1] = codes[:-1]
 

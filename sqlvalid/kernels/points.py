@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +22,10 @@ Sums = Mapping[str, Any]
 
 # Where x·c expansions have cancelled to this share of their terms, differences are taken instead.
 _CANCELLED = 1e-4
-# Elements of a block of distances that stay in a core's cache.
-BLOCK = 2**16
+# Elements of a block of distances: they stay in a core's cache, and threads do not wait for the
+# interpreter (at a quarter of it three clusterings of 10M points took 7.6 s, now 4.5 s).
+BLOCK = 2**18
+_SHARED = 2**20  # elements of a sum from which on batches share it
 EPSILON = 1e-6  # of the alternative silhouette (V 20)
 
 
@@ -74,13 +77,27 @@ def around(x: Floats, codes: Codes, weights: Floats | None, to: Target) -> Sums:
         x, codes = x[used], codes[used]
         weights = None if weights is None else weights[used]
     found = _zeros(k, p, to.wanted)
+    # Large sums are added to where all batches share them; of small ones each batch has its own.
+    own = {} if k * max(k, p * p) > _SHARED else room(k, p, to.wanted)
+    large, lock = (own, nullcontext()) if own else (to.shared, to.lock)
     # A block stays in a core's cache, and has rows enough for the products of each cluster.
     rows = max(BLOCK // p, 1024, 64 * k if "cluster_products" in to.wanted else 0)
     for start in range(0, len(x), rows):
         block = slice(start, start + rows)
         w = None if weights is None else weights[block]
-        _about_own(x[block], codes[block], w, to, found)
+        _about_own(x[block], codes[block], w, to, found, Large(large, lock))
+    with to.lock:
+        for name, sums in own.items():
+            to.shared[name] += sums
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """Where sums that may be large are added to, and what guards them."""
+
+    sums: dict[str, Floats]
+    lock: AbstractContextManager[Any]
 
 
 _BY_CLUSTER = {
@@ -118,7 +135,7 @@ def room(k: int, p: int, wanted: frozenset[str]) -> dict[str, Floats]:
 
 
 def _about_own(
-    x: Floats, codes: Codes, w: Floats | None, to: Target, found: dict[str, Any]
+    x: Floats, codes: Codes, w: Floats | None, to: Target, found: dict[str, Any], large: Large
 ) -> None:
     k = len(to.centroids)
     residuals = to.centroids.take(codes, axis=0)
@@ -129,7 +146,7 @@ def _about_own(
         if "squares" in found:
             found["squares"] += (adder @ (residuals * residuals))[:k]
     if "cluster_products" in to.wanted:
-        _cluster_products(residuals, codes, w, to)
+        _cluster_products(residuals, codes, w, large)
     elif "scatter" in found:
         found["scatter"] += (residuals if w is None else residuals * w[:, None]).T @ residuals
     others = to.wanted & {"nearest", "mean_squares", "balls"}
@@ -146,7 +163,7 @@ def _about_own(
         for start in range(0, len(x), rows):
             block = slice(start, start + rows)
             some = None if w is None else w[block]
-            _near_others(x[block], own2[block], codes[block], some, to, found)
+            _near_others(x[block], own2[block], codes[block], some, to, found, large)
 
 
 def _added(values: Floats, codes: Codes, weights: Floats | None, k: int) -> Floats:
@@ -155,9 +172,10 @@ def _added(values: Floats, codes: Codes, weights: Floats | None, k: int) -> Floa
     return added
 
 
-def _cluster_products(residuals: Floats, codes: Codes, w: Floats | None, to: Target) -> None:
+def _cluster_products(residuals: Floats, codes: Codes, w: Floats | None, to: Large) -> None:
     """Add the products of features of each cluster: rows of one cluster side by side."""
-    k, scatters = len(to.n), to.shared["scatters"]
+    scatters = to.sums["scatters"]
+    k = len(scatters)
     order = np.argsort(codes.astype(np.uint16) if k < 2**16 else codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=k))
     rows = residuals.take(order, axis=0)
@@ -172,8 +190,9 @@ def _cluster_products(residuals: Floats, codes: Codes, w: Floats | None, to: Tar
 
 
 def _near_others(
-    x: Floats, own2: Floats, codes: Codes, w: Floats | None, to: Target, found: dict[str, Any]
-) -> None:
+    x: Floats, own2: Floats, codes: Codes, w: Floats | None, to: Target, found: dict[str, Any],
+    large: Large,
+) -> None:  # fmt: skip
     """Sums over points that look at every other centroid."""
     k = len(to.centroids)
     alone = to.n[codes] == 1
@@ -192,7 +211,7 @@ def _near_others(
         for name, value in values.items():
             found[name] += _added(value, codes, w, k)
     if "balls" in to.wanted:
-        _balls(x, own2, far2, codes, w, to)
+        _balls(x, own2, far2, codes, w, to, large)
     if "mean_squares" in to.wanted:
         far2 += to.dispersions[:, None]
         nearest = far2.min(axis=0)
@@ -234,15 +253,16 @@ def _pieces(entries: tuple[NDArray[np.intp], ...]) -> Iterator[tuple[NDArray[np.
 
 
 def _balls(
-    x: Floats, own2: Floats, far2: Floats, codes: Codes, w: Floats | None, to: Target
-) -> None:
+    x: Floats, own2: Floats, far2: Floats, codes: Codes, w: Floats | None, to: Target,
+    large: Large,
+) -> None:  # fmt: skip
     """Count, by cluster of the point, the balls about centroids and midpoints that hold it."""
     assert to.half_gaps is not None
     assert to.quarter_gaps2 is not None
     k = len(to.centroids)
     own_inside = _added((own2 < to.radius2).astype(np.float64), codes, w, k)
-    with to.lock:
-        to.shared["inside"][np.arange(k), np.arange(k)] += own_inside
+    with large.lock:
+        large.sums["inside"][np.arange(k), np.arange(k)] += own_inside
     # A ball that holds a point reaches more than half way to the other centroid.
     some = np.nonzero(np.sqrt(own2) + np.sqrt(to.radius2) >= to.half_gaps[codes] * (1 - 1e-9))[0]
     if not len(some):
@@ -269,5 +289,5 @@ def _balls(
             exact[unsure] = np.einsum("ij,ij->i", gap, gap)
             held = exact < to.radius2
             counted = 1.0 if w is None else w[point[held]]
-            with to.lock:
-                np.add.at(to.shared[name], (own[held], cluster[held]), counted)
+            with large.lock:
+                np.add.at(large.sums[name], (own[held], cluster[held]), counted)
